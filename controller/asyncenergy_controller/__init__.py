@@ -1,0 +1,1 @@
+"""Async Energy controller: measures and runs AI work on your own machine."""
