@@ -1,0 +1,41 @@
+"""The one door to NVML: loaded when a meter is opened, never shut down while the process lives."""
+
+from typing import Any
+
+from asyncenergy_controller.errors import MeterUnavailable
+
+_EXPLAINED = {
+    "NVMLError_NotSupported": "not supported by this GPU or driver",
+    "NVMLError_NoPermission": "the driver refuses it to this user",
+    "NVMLError_GpuIsLost": "the GPU is lost: look into the kernel log, then reboot",
+    "NVMLError_ResetRequired": "the GPU needs a reset",
+    "NVMLError_LibraryNotFound": "the NVIDIA driver is not installed (no NVML library)",
+    "NVMLError_DriverNotLoaded": "the NVIDIA driver is not loaded",
+    "NVMLError_LibRmVersionMismatch": "the NVIDIA driver was updated under the running one: reboot",
+    "NVMLError_FunctionNotFound": "this driver is too old for it",
+}
+
+
+def _nvml() -> Any:
+    """Return the `pynvml` module; tests put their own in its place here."""
+    import pynvml
+
+    return pynvml
+
+
+def open_nvml() -> Any:
+    """Return the initialised `pynvml` module. Raises MeterUnavailable where there is no working driver.
+
+    Shutting down is left to the process's end: a shutdown after one task has made later ones read nothing.
+    """
+    nvml = _nvml()
+    try:
+        nvml.nvmlInit()
+    except nvml.NVMLError as error:
+        raise MeterUnavailable(f"NVIDIA GPUs cannot be measured: {explain(error)}") from error
+    return nvml
+
+
+def explain(error: Exception) -> str:
+    """Say in words what an NVML error means; its own words where we have none."""
+    return _EXPLAINED.get(type(error).__name__, f"{error} ({type(error).__name__})")

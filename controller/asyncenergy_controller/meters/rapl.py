@@ -1,0 +1,128 @@
+"""CPU packages through Linux's powercap (RAPL): Intel's and AMD's alike."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from asyncenergy_controller.clock import monotonic
+from asyncenergy_controller.errors import MeterUnavailable
+from asyncenergy_controller.meters.base import MeterInfo, Reading
+
+POWERCAP = Path("/sys/class/powercap")
+CPUINFO = Path("/proc/cpuinfo")
+_TOP_ZONE = re.compile(r"(intel|amd)-rapl(-mmio)?:\d+")
+PERMISSION_HELP = (
+    "only root may read it since CVE-2020-8694. Allow it until the next boot with `sudo chmod a+r {path}`, or for "
+    "good with a udev rule that gives this file to a group you are in"
+)
+
+
+@dataclass(slots=True)
+class Package:
+    """One CPU package: its core, uncore and memory subdomains are parts of it and never added."""
+
+    name: str
+    energy_file: Path
+    range_uj: float | None
+    last_uj: float | None = None
+    wrapped_uj: float = 0
+
+    def read_uj(self) -> float:
+        """Return the counter, carried on past its wraps. Without a known range it is given as it stands."""
+        now_uj = float(self.energy_file.read_text())
+        if self.range_uj is not None and self.last_uj is not None and now_uj < self.last_uj:
+            self.wrapped_uj += self.range_uj
+        self.last_uj = now_uj
+        return self.wrapped_uj + now_uj
+
+
+class RaplMeter:
+    """The energy of all CPU packages together."""
+
+    name = "rapl"
+
+    def __init__(
+        self, root: Path = POWERCAP, *, cpuinfo: Path = CPUINFO, clock: Callable[[], float] = monotonic
+    ) -> None:
+        """Open every package under `root`. Raises MeterUnavailable where there is none, or none may be read."""
+        self._packages = find_packages(root)
+        self._cpuinfo = cpuinfo
+        self._clock = clock
+        self._reasons = {"gpu_power_w": "RAPL has an energy counter and no power"}
+
+    def info(self) -> MeterInfo:
+        ranges = [package.range_uj for package in self._packages]
+        known = [value for value in ranges if value is not None]
+        return MeterInfo(
+            meter=self.name,
+            energy_source="rapl",
+            energy_boundary="cpu_package",
+            device_kind="cpu",
+            device_count=len(self._packages),
+            device_name=_cpu_name(self._cpuinfo),
+            cpu_energy_range_uj=sum(known) if len(known) == len(ranges) else None,
+            reasons=dict(self._reasons),
+        )
+
+    def read(self) -> Reading:
+        now_s = self._clock()
+        try:
+            return Reading(t_s=now_s, cpu_energy_uj=sum(package.read_uj() for package in self._packages))
+        except (OSError, ValueError) as error:
+            self._reasons["cpu_energy_uj"] = f"RAPL gave no reading: {error}"
+            return Reading(t_s=now_s)
+
+    def close(self) -> None:
+        pass
+
+
+def find_packages(root: Path) -> list[Package]:
+    """Return each package once, though it may also be listed through a second interface (mmio)."""
+    packages: dict[str, Package] = {}
+    for zone in sorted(root.glob("*-rapl*")) if root.is_dir() else []:
+        name = _package_name(zone)
+        if name is not None:
+            packages.setdefault(name, _open_package(name, zone))
+    if not packages:
+        raise MeterUnavailable(f"no CPU energy counter (RAPL) under {root}: {_why_none()}")
+    return list(packages.values())
+
+
+def _package_name(zone: Path) -> str | None:
+    """Return the name of a top-level package zone; `psys` and subdomains are not packages."""
+    if not _TOP_ZONE.fullmatch(zone.name):
+        return None
+    name = (zone / "name").read_text().strip()
+    return name if name.startswith("package") else None
+
+
+def _open_package(name: str, zone: Path) -> Package:
+    energy_file = zone / "energy_uj"
+    try:
+        float(energy_file.read_text())
+    except PermissionError as error:
+        help_text = PERMISSION_HELP.format(path=energy_file)
+        raise MeterUnavailable(f"the CPU's energy counter {energy_file} may not be read: {help_text}") from error
+    except (OSError, ValueError) as error:
+        raise MeterUnavailable(f"the CPU's energy counter {energy_file} gives no number: {error}") from error
+    return Package(name, energy_file, _range_uj(zone))
+
+
+def _range_uj(zone: Path) -> float | None:
+    try:
+        return float((zone / "max_energy_range_uj").read_text()) or None
+    except (OSError, ValueError):
+        return None
+
+
+def _why_none() -> str:
+    return "virtual machines and containers usually hide it; on bare metal load the kernel module intel_rapl_msr"
+
+
+def _cpu_name(cpuinfo: Path) -> str | None:
+    try:
+        found = re.search(r"^model name\s*:\s*(.+)$", cpuinfo.read_text(), re.MULTILINE)
+    except OSError:
+        return None
+    return found.group(1).strip() if found else None
