@@ -22,7 +22,9 @@ def test_a_run_without_its_optional_parts_is_taken():
     run = make_run()
     for optional in ("weights", "sensor", "ledger", "settings", "concurrency", "temperature", "created_at"):
         del run[optional]
-    assert wire.parse_bundle(make_bundle(run)).runs[0].settings.prefix_cache is None
+    bundle = wire.parse_bundle(make_bundle(run))
+    assert isinstance(bundle, wire.BundleV3)
+    assert bundle.runs[0].settings.prefix_cache is None
 
 
 @pytest.mark.parametrize("version", ["1", "2"])
@@ -59,7 +61,9 @@ def test_the_trace_must_rise_strictly_and_the_sample_is_named():
 def test_the_power_field_may_come_as_a_column_but_never_mixed():
     n = len(make_trace()["t_s"])
     same = make_run(trace=make_trace() | {"power_field": ["average"] * n})
-    assert wire.parse_bundle(make_bundle(same)).runs[0].trace.power_field == "average"
+    bundle = wire.parse_bundle(make_bundle(same))
+    assert isinstance(bundle, wire.BundleV3)
+    assert bundle.runs[0].trace.power_field == "average"
     mixed = make_run(trace=make_trace() | {"power_field": ["average"] * (n - 1) + ["instant"]})
     assert "one field" in refused(make_bundle(mixed)).detail
 

@@ -69,6 +69,7 @@ class Baseline(BaseModel):
     node_hash: NodeHash | None
     kind: Literal["empty", "loaded"]
     model: Name | None = None
+    quantization: Name | None = None
     mean_gpu_w: float | None = None
     peak_gpu_w: float | None = None
     gpu_mem_used_mib: float | None = None
