@@ -1,0 +1,21 @@
+from bench.models.alias import Alias
+from bench.models.board import BoardRow, BoardState, DirtyMark
+from bench.models.decision import Decision
+from bench.models.node import Node
+from bench.models.run import Run, RunColumns
+from bench.models.status import WAITING, ReviewStatus
+from bench.models.submission import Submission
+
+__all__ = [
+    "WAITING",
+    "Alias",
+    "BoardRow",
+    "BoardState",
+    "Decision",
+    "DirtyMark",
+    "Node",
+    "ReviewStatus",
+    "Run",
+    "RunColumns",
+    "Submission",
+]

@@ -1,0 +1,171 @@
+"""How runs become a row of the board. Pure: no Django, no I/O.
+
+A machine's value is its median run; a row shows its median machine, and every figure of energy and
+speed comes from that one run. Accuracy is pooled over distinct items, since every machine answers the same ones.
+"""
+
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from asyncenergy_controller.metrics import widen_between_machines, wilson_interval
+
+SPREAD_MARK_PCT = 10.0
+
+FROM_CONFIG = (
+    "model",
+    "quantization",
+    "engine",
+    "engine_version",
+    "gpu_class",
+    "power_limit_w",
+    "clock_lock_mhz",
+    "thinking_mode",
+    "concurrency",
+    "energy_boundary",
+)
+FROM_MEDIAN_RUN = (
+    "joules_per_correct_answer",
+    "jpc_ci_low",
+    "jpc_ci_high",
+    "joules_per_token",
+    "joules_per_item",
+    "pooled_tokens_per_second",
+    "ttft_p50_s",
+    "energy_source",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """One published run, as far as the board needs it. `scores` maps a question to its score;
+    None where the run brought no items."""
+
+    run_id: str
+    machine: Hashable
+    account: Hashable
+    is_counted: bool
+    config_key: str
+    config: Mapping[str, Any]
+    task: str | None
+    methodology: str
+    verified: bool
+    tier: str | None
+    correctness_word: str
+    figures: Mapping[str, Any]
+    marks: Sequence[Mapping[str, str]]
+    received: str
+    updated: str
+    scores: Mapping[Hashable, float] | None = field(default=None)
+
+    @property
+    def order(self) -> tuple[bool, float, str]:
+        """Ascending by the headline, undefined ones last; the id makes the order whole."""
+        value = self.figures.get("joules_per_correct_answer")
+        return (value is None, value or 0.0, self.run_id)
+
+
+def median(runs: Iterable[Measured]) -> Measured:
+    """The run at n // 2 of the ascending list: of two, the worse."""
+    ordered = sorted(runs, key=lambda run: run.order)
+    return ordered[len(ordered) // 2]
+
+
+def row(runs: Sequence[Measured]) -> dict[str, Any]:
+    """The row of one configuration on one task, as every reader gets it, still without its rank."""
+    by_machine: dict[Hashable, list[Measured]] = defaultdict(list)
+    for run in runs:
+        by_machine[run.machine].append(run)
+    machines = [median(group) for group in by_machine.values()]
+    shown = median(machines)
+    return {
+        "config_key": shown.config_key,
+        "task": shown.task,
+        **{name: shown.config.get(name) for name in FROM_CONFIG},
+        **{name: shown.figures.get(name) for name in FROM_MEDIAN_RUN},
+        **_widened(shown.figures),
+        **_spread(machines),
+        **_accuracy(runs, shown),
+        **_counts(runs, by_machine),
+        "tier": shown.tier,
+        "verified": shown.verified,
+        "correctness_word": shown.correctness_word,
+        "methodology_version": shown.methodology,
+        "marks": (marks := [*map(dict, shown.marks), *_spread_mark(machines, shown)]),
+        "flags": [mark["code"] for mark in marks],
+        "grades": {},
+        "letter_grade": None,
+        "rank": None,
+        "run_id": shown.run_id,
+        "latest_run_id": max(runs, key=lambda run: (run.received, run.run_id)).run_id,
+        "updated_at": max(run.updated for run in runs),
+    }
+
+
+def _widened(figures: Mapping[str, Any]) -> dict[str, float | None]:
+    value, low, high = (figures.get(k) for k in ("joules_per_correct_answer", "jpc_ci_low", "jpc_ci_high"))
+    if value is None or low is None or high is None:
+        return {"jpc_wide_low": None, "jpc_wide_high": None}
+    wide_low, wide_high = widen_between_machines(value, low, high)
+    return {"jpc_wide_low": wide_low, "jpc_wide_high": wide_high}
+
+
+def _values(machines: Sequence[Measured]) -> list[float]:
+    values = (run.figures.get("joules_per_correct_answer") for run in machines)
+    return [value for value in values if value is not None]
+
+
+def _spread(machines: Sequence[Measured]) -> dict[str, float | None]:
+    values = _values(machines)
+    low, high = (min(values), max(values)) if values else (None, None)
+    several = len(values) > 1
+    return {
+        "jpc_min": low,
+        "jpc_max": high,
+        "spread_min": low if several else None,
+        "spread_max": high if several else None,
+    }
+
+
+def _spread_mark(machines: Sequence[Measured], shown: Measured) -> list[dict[str, str]]:
+    values, value = _values(machines), shown.figures.get("joules_per_correct_answer")
+    if len(values) < 2 or not value:
+        return []
+    pct = 100 * (max(values) - min(values)) / value
+    if pct < SPREAD_MARK_PCT:
+        return []
+    sentence = (
+        f"{len(values)} machines lie between {min(values):.1f} and {max(values):.1f} J per correct answer "
+        f"({pct:.0f} % of the one shown)."
+    )
+    return [{"code": "spread", "label": f"spread {pct:.0f} %", "sentence": sentence}]
+
+
+def _accuracy(runs: Sequence[Measured], shown: Measured) -> dict[str, float | int | None]:
+    """Pooled over distinct questions where the runs brought their items, else the shown run's own."""
+    scored: dict[Hashable, list[float]] = defaultdict(list)
+    for run in runs:
+        for item, score in (run.scores or {}).items():
+            scored[item].append(score)
+    if not scored:
+        own = ("accuracy", "accuracy_ci_low", "accuracy_ci_high", "n_items", "n_correct")
+        return {name: shown.figures.get(name) for name in own}
+    right = sum(sum(scores) / len(scores) for scores in scored.values())
+    low, high = wilson_interval(right, len(scored))
+    return {
+        "accuracy": right / len(scored),
+        "accuracy_ci_low": low,
+        "accuracy_ci_high": high,
+        "n_items": len(scored),
+        "n_correct": round(right),
+    }
+
+
+def _counts(runs: Sequence[Measured], by_machine: Mapping[Hashable, Sequence[Measured]]) -> dict[str, int]:
+    return {
+        "n_runs": len(runs),
+        "n_nodes": len(by_machine),
+        "n_unique_submitters": sum(group[0].is_counted for group in by_machine.values()),
+        "n_accounts": len({run.account for run in runs}),
+    }

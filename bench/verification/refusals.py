@@ -1,0 +1,154 @@
+"""Gates that refuse a bundle: nothing of it is stored. Pure: no Django, no I/O.
+
+They look at one run as it was sent and return the offending places; the schema has been checked before.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from asyncenergy_controller.wire import ENERGY_BOUNDARIES, ENERGY_SOURCES, KNOWN_TASKS
+
+# numbers that may be below zero: temperatures, signed differences, and slopes as fitted
+_SIGNED = frozenset(
+    {
+        "counter_vs_integration_pct_diff",
+        "gpu_temp_c_start",
+        "gpu_temp_c_end",
+        "peak_gpu_temp_c",
+        "mean_gpu_temp_c",
+        "costmodel_r2",
+        "seed",
+    }
+)
+_SIGNED_COLUMNS = frozenset({"gpu_temp_c"})
+_COUNTERS = ("gpu_energy_mj", "cpu_energy_uj")
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """`attr` is the dotted place inside the run."""
+
+    attr: str
+    code: str
+    detail: str
+
+
+def refusals(run: Mapping[str, Any], *, allow_simulated: bool) -> Iterator[Refusal]:
+    """Everything that keeps this run out of the corpus."""
+    yield from _unknown_words(run, allow_simulated=allow_simulated)
+    yield from _negative_fields(run)
+    yield from _counts(run)
+    if "items" in run:
+        yield from _negative_columns(run)
+        yield from _negative_counters(run["trace"])
+        yield from _scores(run["items"])
+        yield from _spans(run)
+
+
+def _unknown_words(run: Mapping[str, Any], *, allow_simulated: bool) -> Iterator[Refusal]:
+    task, source, boundary = run.get("task"), run.get("energy_source"), run.get("energy_boundary")
+    if task is not None and task not in KNOWN_TASKS:
+        yield Refusal("task", "unknown_task", f"The task {task!r} is not known. Known: {_listed(KNOWN_TASKS)}.")
+    if source is not None and source not in ENERGY_SOURCES:
+        yield Refusal(
+            "energy_source", "unknown_source", f"{source!r} is no energy source. Known: {_listed(ENERGY_SOURCES)}."
+        )
+    if boundary is not None and boundary not in ENERGY_BOUNDARIES:
+        yield Refusal(
+            "energy_boundary", "unknown_boundary", f"{boundary!r} is no boundary. Known: {_listed(ENERGY_BOUNDARIES)}."
+        )
+    if source == "simulated" and not allow_simulated:
+        yield Refusal(
+            "energy_source", "simulated", "Simulated energy is no measurement; only a demonstration server takes it."
+        )
+
+
+def _negative_fields(run: Mapping[str, Any]) -> Iterator[Refusal]:
+    for name, value in run.items():
+        if _is_negative(value) and name not in _SIGNED:
+            yield Refusal(name, "negative", f"{name} is {value}; it can't be below 0.")
+
+
+def _counts(run: Mapping[str, Any]) -> Iterator[Refusal]:
+    n_correct, accuracy = run.get("n_correct"), run.get("accuracy")
+    sent = len(run["items"]["index"]) if "items" in run else None
+    n_items = run.get("n_items", sent)
+    if n_correct is not None and n_items is not None and n_correct > n_items:
+        yield Refusal("n_correct", "n_correct_over_n_items", f"n_correct is {n_correct}, but n_items is {n_items}.")
+    if accuracy is not None and accuracy > 1:
+        yield Refusal("accuracy", "score_range", f"accuracy is {accuracy}; it lies between 0 and 1.")
+    if sent == 0:
+        yield Refusal("items.index", "no_items", "The run has no item; a run answers at least one question.")
+
+
+def _negative_columns(run: Mapping[str, Any]) -> Iterator[Refusal]:
+    for table in ("items", "trace"):
+        for name, column in run[table].items():
+            if name in _SIGNED_COLUMNS or name in _COUNTERS or not isinstance(column, list):
+                continue
+            at = _first_negative(column)
+            if at is not None:
+                place = f"{table}.{name}.{at}"
+                yield Refusal(place, "negative", f"{place} is {column[at]}; it can't be below 0.")
+
+
+def _negative_counters(trace: Mapping[str, Any]) -> Iterator[Refusal]:
+    """A driver reload may take a rebased counter below 0, once and for good; nothing else may."""
+    for name in _COUNTERS:
+        column = trace.get(name) or []
+        at = _first_negative(column)
+        if at is None or (name == "cpu_energy_uj" and at > 0):  # a processor's counter wraps
+            continue
+        if at == 0 or not _is_one_reset([value for value in column if value is not None]):
+            place = f"trace.{name}.{at}"
+            yield Refusal(place, "negative", f"{place} is {column[at]}; an energy counter can't be below 0.")
+
+
+def _is_one_reset(readings: Sequence[float]) -> bool:
+    falls = [i for i, (before, after) in enumerate(pairwise(readings)) if after < before]
+    if len(falls) != 1:
+        return False
+    rest = readings[falls[0] + 2 :]
+    return not rest or rest[0] < readings[falls[0]]
+
+
+def _scores(items: Mapping[str, Any]) -> Iterator[Refusal]:
+    at = next((i for i, score in enumerate(items["correct"]) if score > 1), None)
+    if at is not None:
+        shown = items["correct"][at]
+        yield Refusal(f"items.correct.{at}", "score_range", f"items.correct.{at} is {shown}; a score is 0 to 1.")
+
+
+def _spans(run: Mapping[str, Any]) -> Iterator[Refusal]:
+    items = run["items"]
+    ends = enumerate(zip(items["t_start_s"], items["t_end_s"], strict=True))
+    for i, (start, end) in ends:
+        if end < start:
+            yield Refusal(
+                f"items.t_end_s.{i}", "end_before_start", f"Item {i} ends at {end} s, before its start at {start} s."
+            )
+            break
+    for i, phase in enumerate(run.get("ledger") or ()):
+        if phase["t_end_s"] < phase["t_start_s"]:
+            yield Refusal(
+                f"ledger.{i}.t_end_s",
+                "end_before_start",
+                f"{phase['phase']} ends at {phase['t_end_s']} s, before its start at {phase['t_start_s']} s.",
+            )
+
+
+def _first_negative(column: Sequence[float | None]) -> int | None:
+    present = column if None not in column else [value for value in column if value is not None]
+    if not present or min(present) >= 0:  # long columns are nearly always fine: look at C speed first
+        return None
+    return next(i for i, value in enumerate(column) if _is_negative(value))
+
+
+def _is_negative(value: object) -> bool:
+    return isinstance(value, int | float) and value < 0
+
+
+def _listed(words: frozenset[str]) -> str:
+    return ", ".join(sorted(words))
