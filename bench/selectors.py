@@ -124,6 +124,18 @@ def run_detail(run_id: UUID, *, viewer: User | None = None) -> RunDetail | None:
     return _detail(run, columns, run.decisions.all())
 
 
+def run_figures(run_id: str) -> dict[str, Any]:
+    """Everything the server derived about one published run, without its long tables; empty if there is none."""
+    run = Run.objects.filter(pk=run_id, status=Run.Status.PUBLISHED).only("figures").first()
+    return dict(run.figures) if run else {}
+
+
+def corpus_counts() -> dict[str, int]:
+    """Published measured runs, and the machines that they came from."""
+    measured = Run.objects.filter(status=Run.Status.PUBLISHED, is_simulated=False)
+    return measured.aggregate(runs=Count("pk"), machines=Count("node", distinct=True))
+
+
 def moderation_log(*, limit: int = MAX_LIMIT, offset: int = 0) -> list[dict[str, Any]]:
     """What people decided, newest first: what, when, why; never who submitted."""
     entries = _public_decisions().select_related("run")[offset : offset + limit]
