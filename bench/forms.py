@@ -1,0 +1,89 @@
+"""The query strings of the pages, validated."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import urlencode
+
+from django import forms
+
+from bench.selectors import DEFAULT_SORT, SORTS, BoardQuery
+
+ROWS_PER_PAGE = 300
+TIERS = (("", "any tier"), ("A", "A only"), ("AB", "A or B"), ("C", "C only"))
+FACETS = ("gpu_class", "model", "quant", "engine")
+SORT_CHOICES = tuple((sign + name, name) for name in SORTS for sign in ("", "-"))
+
+
+class BoardFilter(forms.Form):
+    """What a visitor asks of the leaderboard. A value that can't be read is named and not applied."""
+
+    gpu_class = forms.CharField(label="GPU", required=False, max_length=120)
+    model = forms.CharField(label="Model", required=False, max_length=120)
+    quant = forms.CharField(label="Quantization", required=False, max_length=120)
+    engine = forms.CharField(label="Engine", required=False, max_length=120)
+    tier = forms.ChoiceField(label="Evidence", required=False, choices=TIERS)
+    min_accuracy = forms.FloatField(
+        label="Accuracy at least",
+        required=False,
+        min_value=0,
+        max_value=100,
+        widget=forms.NumberInput(attrs={"placeholder": "%", "step": "any"}),
+    )
+    task = forms.CharField(required=False, max_length=64, widget=forms.HiddenInput)
+    sort = forms.ChoiceField(required=False, choices=SORT_CHOICES, widget=forms.HiddenInput(attrs={"form": "filters"}))
+    page = forms.IntegerField(required=False, min_value=1, max_value=10_000, widget=forms.HiddenInput)
+
+    def __init__(self, data: Mapping[str, Any], facets: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
+        super().__init__(data, auto_id="filter-%s")
+        self.tasks = [str(entry["value"]) for entry in facets.get("task", [])]
+        for name in FACETS:
+            known = [str(entry["value"]) for entry in facets.get(name, [])]
+            self.fields[name].widget = forms.Select(choices=_choices(known, data.get(name, "")))
+        self.is_valid()
+
+    def shown(self) -> list[forms.BoundField]:
+        """The fields a visitor sees, in order."""
+        return [self[name] for name in (*FACETS, "tier", "min_accuracy")]
+
+    @property
+    def page_number(self) -> int:
+        return self.cleaned_data.get("page") or 1
+
+    def query(self, *, without: str | None = None) -> BoardQuery:
+        """The selector's query, one filter left out if named; accuracy is asked in percent, stored as a share."""
+        asked = {name: value for name, value in self.cleaned_data.items() if name != without}
+        least = asked.get("min_accuracy")
+        return BoardQuery(
+            **{name: asked.get(name) or None for name in (*FACETS, "tier")},
+            task=asked.get("task") or (self.tasks[0] if self.tasks else None),
+            min_accuracy=None if least is None else least / 100,
+            sort=asked.get("sort") or DEFAULT_SORT,
+            limit=ROWS_PER_PAGE,
+            offset=ROWS_PER_PAGE * (self.page_number - 1),
+        )
+
+    def active(self) -> dict[str, str]:
+        """The filters that narrow this view, by field, in words."""
+        asked = {name: self.cleaned_data.get(name) for name in (*FACETS, "tier", "min_accuracy")}
+        return {name: self._in_words(name, value) for name, value in asked.items() if value not in (None, "")}
+
+    def _in_words(self, name: str, value: Any) -> str:
+        if name == "min_accuracy":
+            return f"accuracy of at least {value:g} %"
+        return f"{self[name].label} {dict(TIERS).get(value, value)}"
+
+    def link(self, **changes: Any) -> str:
+        """The query string of this view with some values changed; changes start again at page 1."""
+        asked = {**self.cleaned_data, "page": None, "task": self.query().task, **changes}
+        asked["sort"] = None if asked.get("sort") == DEFAULT_SORT else asked.get("sort")
+        return "?" + urlencode({name: _plain(value) for name, value in asked.items() if value not in (None, "")})
+
+
+def _choices(known: Sequence[str], asked: str) -> list[tuple[str, str]]:
+    """Keep a value that no row has in the list, so that the form shows what was asked."""
+    unknown = [asked] if asked and asked not in known else []
+    return [("", "any"), *((value, value) for value in (*known, *unknown))]
+
+
+def _plain(value: Any) -> Any:
+    return int(value) if isinstance(value, float) and value.is_integer() else value

@@ -1,0 +1,138 @@
+"""The leaderboard, row by row: ranks, bands, and the intervals on one shared scale."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from bench.presentation import Interval, LogScale, with_unit
+from bench.selectors import DEFAULT_SORT
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A head cell: sorting by it, and whether the view is sorted by it now."""
+
+    label: str
+    css: str
+    href: str
+    aria_sort: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """An honesty mark: its words, its sentence, and the id of the popover that says it."""
+
+    label: str
+    sentence: str
+    hint: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One row of the board with everything that its cells need."""
+
+    row: Row
+    config: str
+    drawn: Interval | None
+    marks: list[Mark]
+
+    @property
+    def none_correct(self) -> bool:
+        return self.row["joules_per_correct_answer"] is None and self.row["accuracy"] == 0
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """The bands of rows in order, and the scale that their intervals share."""
+
+    bands: list[list[Line]]
+    scale: LogScale | None
+
+    @property
+    def lines(self) -> list[Line]:
+        return [line for band in self.bands for line in band]
+
+
+KINDS = {"submitters_word": "info", "not_rederivable": "info", "simulated": "stop", "withdrawn": "stop"}
+SORTABLE = (
+    ("model", "Configuration", ""),
+    ("joules_per_correct_answer", "J / correct", "n"),
+    ("-accuracy", "Accuracy", "n"),
+    ("joules_per_token", "Per token", "n"),
+    ("-pooled_tokens_per_second", "Speed", "n"),
+    ("tier", "Tier", ""),
+    ("-n_nodes", "Machines", "n"),
+)
+
+
+def columns(sort: str, link: Callable[[str], str]) -> dict[str, Column]:
+    """Head cells by field; a column that is sorted already links to the other direction."""
+    return {first.removeprefix("-"): _column(first, label, css, sort, link) for first, label, css in SORTABLE}
+
+
+def plain_columns() -> dict[str, Column]:
+    """Head cells of a table that is not sorted by its reader."""
+    return {first.removeprefix("-"): Column(label, css, "", None) for first, label, css in SORTABLE}
+
+
+def _column(first: str, label: str, css: str, sort: str, link: Callable[[str], str]) -> Column:
+    field = first.removeprefix("-")
+    if sort.removeprefix("-") != field:
+        return Column(label, css, link(first), None)
+    opposite = field if sort.startswith("-") else f"-{field}"
+    return Column(label, css, link(opposite), "descending" if sort.startswith("-") else "ascending")
+
+
+def board(rows: Sequence[Row], *, sort: str = DEFAULT_SORT) -> Board:
+    """Draw all rows on one scale; rows of one rank share a band where the order is by joules per correct answer."""
+    scale = LogScale.over([value for row in rows for value in _drawn_values(row)])
+    lines = [Line(row, config_line(row), _interval(row, scale), marks(row["marks"], row["run_id"])) for row in rows]
+    return Board(_bands(lines) if sort == DEFAULT_SORT else [[line] for line in lines], scale)
+
+
+def _bands(lines: Iterable[Line]) -> list[list[Line]]:
+    return [list(band) for _, band in groupby(lines, key=lambda line: line.row["rank"])]
+
+
+def _pair(row: Row, low: str, high: str) -> tuple[float, float] | None:
+    return None if row[low] is None or row[high] is None else (row[low], row[high])
+
+
+def _drawn_values(row: Row) -> list[float | None]:
+    ends = ("joules_per_correct_answer", "jpc_ci_low", "jpc_ci_high", "jpc_wide_low", "jpc_wide_high")
+    return [row[end] for end in ends]
+
+
+def _interval(row: Row, scale: LogScale | None) -> Interval | None:
+    value = row["joules_per_correct_answer"]
+    if scale is None or value is None:
+        return None
+    return scale.interval(value, _pair(row, "jpc_ci_low", "jpc_ci_high"), _pair(row, "jpc_wide_low", "jpc_wide_high"))
+
+
+def marks(found: Iterable[Mapping[str, str]], owner: str) -> list[Mark]:
+    """The marks of one run or row; `owner` keeps their popovers apart on a page."""
+    return [
+        Mark(mark["label"], mark["sentence"], f"hint-{mark['code']}-{owner}", KINDS.get(mark["code"], ""))
+        for mark in found
+    ]
+
+
+def config_line(row: Row) -> str:
+    """What was run on what: ``bfloat16 · transformers 4.57 · H200 · 700 W · 16 at a time``."""
+    power, clock = row.get("power_limit_w"), row.get("clock_lock_mhz")
+    engine = " ".join(part for part in (row["engine"], row.get("engine_version")) if part)
+    parts = [
+        row["quantization"],
+        engine,
+        row["gpu_class"],
+        with_unit(f"{power:g}", "W") if power else None,
+        with_unit(f"{clock:g}", "MHz") if clock else None,
+        f"{row['concurrency']} at a time" if (row.get("concurrency") or 1) > 1 else None,
+        f"thinking {row['thinking_mode']}" if row.get("thinking_mode") not in (None, "off", "none") else None,
+    ]
+    return " · ".join(str(part) for part in parts if part)

@@ -1,0 +1,94 @@
+"""Codes of the corpus in words for people. A code without words here is shown as it is."""
+
+PHASES = {
+    "empty_idle": "Empty card, idle",
+    "load": "Loading the model",
+    "loaded_idle": "Model loaded, waiting",
+    "warmup": "Warm-up",
+    "items": "Questions",
+    "tail": "Tail",
+}
+
+OTHER_PHASES = {"lead_in": "Before the first question"}
+
+REASONS = {
+    "counter_reset": "The counter went backwards during the run, as after a driver reload.",
+    "counter_stuck": "The counter did not move during the run.",
+    "counter_unsupported": "The device has no energy counter that could be read.",
+    "energy_unmeasured": "no energy was measured",
+    "hole_over_30_s": "Power samples are missing for over 30 s.",
+    "no_items_window": "The run has no items, so it has no window.",
+    "no_wall_meter": "No wall meter was read.",
+    "power_unsupported": "The device reports no power.",
+    "range_unknown": "The counter wrapped, and its range is not recorded.",
+    "too_few_correct_answers": "interval withheld: too few correct answers",
+    "too_few_items": "interval withheld: fewer than ten items",
+    "too_few_readings": "Fewer than two readings fall into the run.",
+    "too_few_samples": "Fewer than two samples fall into the run.",
+    "window_not_sampled": "The readings do not cover the whole run.",
+}
+
+SOURCES = {
+    "counter": "the device’s energy counter",
+    "integrated": "power samples, integrated",
+    "rapl": "the processor’s RAPL counters",
+    "ioreport": "Apple’s IOReport counters",
+    "amdsmi": "AMD SMI",
+    "simulated": "simulated, not measured",
+}
+
+BOUNDARIES = {
+    "gpu_board": "the GPU board",
+    "cpu_package": "the processor package",
+    "soc": "the whole chip",
+    "wall": "the machine at the wall",
+}
+
+DEVICES = {"gpu_board": "card", "cpu_package": "processor", "soc": "chip"}
+
+ENDS = {"stop": "by itself", "length": "at the limit", "error": "with an error"}
+
+STATUSES = {
+    "pending": "This run waits for a maintainer. Only you and the maintainers see this page.",
+    "quarantined": "A gate has held this run until a maintainer decides. Only you and the maintainers see this page.",
+    "rejected": "A maintainer has hidden this run. Only you and the maintainers see this page.",
+    "withdrawn": "This run is withdrawn. Only you and the maintainers see this page.",
+}
+
+
+SETTINGS = {
+    "model": "Model",
+    "weights_repo": "Weights",
+    "weights_revision": "Revision of the weights",
+    "weights_digest": "Digest of the weights",
+    "quantization": "Quantization or number format",
+    "engine": "Engine",
+    "engine_version": "Engine version",
+    "gpu_class": "Device class",
+    "device_count": "Devices",
+    "energy_boundary": "Energy boundary",
+    "source_family": "Family of the energy source",
+    "power_limit_w": "Power limit (W)",
+    "clock_lock_mhz": "Clock lock (MHz)",
+    "thinking_mode": "Thinking",
+    "reasoning_effort": "Reasoning effort",
+    "cuda_graphs": "CUDA graphs",
+    "ctx_size": "Context size (tokens)",
+    "kv_cache": "KV cache",
+    "prefix_cache": "Prefix cache",
+    "arith_level": "Level of the arithmetic",
+    "max_tokens": "Most tokens an answer",
+    "n_shot": "Worked examples in the prompt",
+    "concurrency": "Questions at a time",
+    "methodology_version": "Methodology",
+}
+
+
+def pace(concurrency: str | int | None) -> str:
+    """How many questions were in flight: ``one at a time``, ``16 at a time``."""
+    return "one at a time" if concurrency is None or int(float(concurrency)) == 1 else f"{concurrency} at a time"
+
+
+def in_words(words: dict[str, str], code: str | None) -> str | None:
+    """The words for a code, or the code itself."""
+    return None if code is None else words.get(code, code)

@@ -1,0 +1,13 @@
+"""Pages of the corpus."""
+
+from django.urls import path
+
+from bench import views
+
+app_name = "bench"
+urlpatterns = [
+    path("", views.home, name="home"),
+    path("bench/", views.measure, name="measure"),
+    path("bench/leaderboard/", views.leaderboard, name="leaderboard"),
+    path("bench/runs/<uuid:run_id>/", views.run, name="run"),
+]

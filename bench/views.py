@@ -1,0 +1,100 @@
+"""Pages of the corpus. Every figure comes from a selector; nothing here writes."""
+
+from typing import Any
+from uuid import UUID
+
+from asyncenergy_controller.wire import CONSENT_TEXT
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.cache import patch_vary_headers
+from django.views.decorators.http import require_safe
+from django_htmx.http import push_url
+from django_htmx.middleware import HtmxDetails
+
+from accounts.models import User
+from bench import selectors
+from bench.forms import ROWS_PER_PAGE, BoardFilter
+from bench.pages import board as boards
+from bench.pages import run as runs
+from bench.selectors import BoardQuery
+
+HOME_ROWS = 5
+
+
+class HtmxRequest(HttpRequest):
+    """A request that has passed django-htmx's middleware."""
+
+    htmx: HtmxDetails
+
+
+@require_safe
+def home(request: HttpRequest) -> HttpResponse:
+    """What this is, and three steps with figures of the corpus as it stands."""
+    tasks = selectors.board_facets()["task"]
+    query = BoardQuery(task=tasks[0]["value"] if tasks else None, limit=HOME_ROWS)
+    board = boards.board(selectors.board_rows(query) if tasks else [])
+    shown = board.lines[0].row if board.lines else None
+    context = {
+        "query": query,
+        "board": board,
+        "configurations": sum(task["count"] for task in tasks),
+        "counts": selectors.corpus_counts(),
+        "example": shown,
+        "waiting_share": runs.waiting_share(selectors.run_figures(shown["run_id"])) if shown else None,
+    }
+    return render(request, "bench/home.html", context)
+
+
+@require_safe
+def measure(request: HttpRequest) -> HttpResponse:
+    """How to measure one's own machine, and what is shared."""
+    return render(request, "bench/measure.html", {"section": "measure", "consent": CONSENT_TEXT})
+
+
+@require_safe
+def leaderboard(request: HtmxRequest) -> HttpResponse:
+    """The ranked configurations of one task; for htmx only the rows."""
+    form = BoardFilter(request.GET, facets=selectors.board_facets())
+    is_swap = bool(request.htmx) and not request.htmx.history_restore_request
+    template = "bench/leaderboard.html" + ("#swap" if is_swap else "")
+    response = render(request, template, _board_context(form))
+    patch_vary_headers(response, ["HX-Request"])
+    return push_url(response, request.path + form.link()) if is_swap else response
+
+
+def _board_context(form: BoardFilter) -> dict[str, Any]:
+    query = form.query()
+    rows = selectors.board_rows(query) if query.task else []
+    total = selectors.board_count(query) if query.task else 0
+    return {
+        "section": "measure",
+        "form": form,
+        "query": query,
+        "total": total,
+        "board": boards.board(rows, sort=query.sort),
+        "simulated": boards.board(selectors.simulated_rows(BoardQuery(limit=20))),
+        "columns": boards.columns(query.sort, lambda sort: form.link(sort=sort)),
+        "plain_columns": boards.plain_columns(),
+        "tabs": [{"task": task, "href": f"?task={task}", "is_current": task == query.task} for task in form.tasks],
+        "newer": form.link(page=form.page_number - 1) if form.page_number > 1 else None,
+        "older": form.link(page=form.page_number + 1) if query.offset + ROWS_PER_PAGE < total else None,
+        "asked": list(form.active().values()),
+        "relaxations": [] if rows else _relaxations(form),
+    }
+
+
+def _relaxations(form: BoardFilter) -> list[dict[str, Any]]:
+    """What dropping each filter alone would leave, and the way to drop all."""
+    found = [(name, words, selectors.board_count(form.query(without=name))) for name, words in form.active().items()]
+    near = [{"label": f"{n} without {words}", "href": form.link(**{name: None})} for name, words, n in found if n]
+    return [*near, {"label": "all rows of this task", "href": f"?task={form.query().task}"}]
+
+
+@require_safe
+def run(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """One run with its evidence; not published means not found, but for its owner and the maintainers."""
+    viewer = request.user if isinstance(request.user, User) else None
+    detail = selectors.run_detail(run_id, viewer=viewer)
+    if detail is None:
+        raise Http404("No run is published under this id.")
+    return render(request, "bench/run.html", {"section": "measure", **runs.context(detail)})
