@@ -1,0 +1,93 @@
+"""The OpenAPI document: generated once, and served to programs and to the Swagger page."""
+
+from collections.abc import Sequence
+from functools import cache
+from hashlib import sha256
+from typing import Any
+
+from django.http import HttpResponse
+from drf_spectacular.extensions import OpenApiAuthenticationExtension
+from drf_spectacular.generators import SchemaGenerator
+from drf_spectacular.renderers import OpenApiJsonRenderer
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+
+from api.views import PublicView
+
+
+class BearerScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]  # the library has no types here
+    target_class = "api.auth.BearerAuthentication"
+    name = "bearer"
+
+    def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
+        return {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"}
+
+
+class ApiKeyScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]  # as above
+    target_class = "api.auth.ApiKeyAuthentication"
+    name = "apiKey"
+
+    def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
+        return {"type": "apiKey", "in": "header", "name": "X-API-Key"}
+
+
+ERROR_SCHEMA = {
+    "type": "object",
+    "required": ["detail", "code", "errors"],
+    "properties": {
+        "detail": {"type": "string", "description": "What happened and the way out, in a sentence."},
+        "code": {"type": "string", "description": "The same for the same kind of error, for programs."},
+        "errors": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "required": ["attr", "code", "detail"],
+                "properties": {name: {"type": "string"} for name in ("attr", "code", "detail")},
+            },
+        },
+    },
+}
+ERROR_RESPONSE = {
+    "description": "Every refusal has this shape.",
+    "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}},
+}
+
+
+def describe_errors(result: dict[str, Any], generator: Any, request: Any, public: bool) -> dict[str, Any]:
+    """Give every operation the one error shape as its default response."""
+    result.setdefault("components", {}).setdefault("schemas", {})["Error"] = ERROR_SCHEMA
+    for methods in result["paths"].values():
+        for operation in methods.values():
+            operation["responses"].setdefault("default", ERROR_RESPONSE)
+    return result
+
+
+@cache
+def schema_json() -> tuple[bytes, str]:
+    """Return the document and its ETag."""
+    schema = SchemaGenerator().get_schema(request=None, public=True)  # type: ignore[no-untyped-call]  # as above
+    body = OpenApiJsonRenderer().render(schema, renderer_context={})
+    return body, f'"{sha256(body).hexdigest()[:32]}"'
+
+
+class OpenApi(PublicView):
+    @extend_schema(responses=OpenApiTypes.OBJECT, operation_id="openapi", summary="This document")
+    def get(self, request: Request) -> HttpResponse:
+        body, etag = schema_json()
+        return HttpResponse(body, content_type="application/json", headers={"ETag": etag})
+
+
+class HealthSerializer(serializers.Serializer[dict[str, str]]):
+    status = serializers.ChoiceField(["ok"])
+
+
+class Health(PublicView):
+    """Says that the process answers. It asks no database, so that a probe never waits for one."""
+
+    throttle_classes: Sequence[Any] = ()
+
+    @extend_schema(responses=HealthSerializer, operation_id="health", summary="Does the process answer")
+    def get(self, request: Request) -> HttpResponse:
+        return HttpResponse(b'{"status": "ok"}', content_type="application/json")

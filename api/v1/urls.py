@@ -1,0 +1,8 @@
+from django.urls import URLPattern, URLResolver, path
+
+from api.v1 import keys
+
+urlpatterns: list[URLPattern | URLResolver] = [
+    path("keys", keys.Keys.as_view(), name="keys"),
+    path("keys/<uuid:key_id>", keys.Key.as_view(), name="key"),
+]

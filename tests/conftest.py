@@ -1,0 +1,67 @@
+"""What every test may use."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+import time_machine
+from django.core.cache import cache
+from rest_framework.test import APIClient
+
+from accounts.models import User
+from tests import people
+
+NOON = datetime(2026, 8, 20, 12, tzinfo=UTC)
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """Recorded data that lies beside the project and is not shipped with it."""
+    path = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
+    if not path.is_dir():
+        pytest.skip("the recorded data is not beside this checkout (../shared/data)")
+    return path
+
+
+@pytest.fixture(autouse=True)
+def _no_calls_counted_yet() -> Iterator[None]:
+    yield
+    cache.clear()
+
+
+@pytest.fixture
+def noon() -> Iterator[time_machine.Traveller]:
+    """The clock stands at noon of one day; `noon.shift(seconds)` moves it."""
+    with time_machine.travel(NOON, tick=False) as clock:
+        yield clock
+
+
+@pytest.fixture
+def submitter(db: None) -> User:
+    return people.make_user("submitter@example.org")
+
+
+@pytest.fixture
+def other_submitter(db: None) -> User:
+    return people.make_user("other@example.org")
+
+
+@pytest.fixture
+def maintainer(db: None) -> User:
+    return people.make_maintainer()
+
+
+@pytest.fixture
+def stranger_api() -> APIClient:
+    return people.api_client()
+
+
+@pytest.fixture
+def submitter_api(submitter: User) -> APIClient:
+    return people.api_client(submitter)
+
+
+@pytest.fixture
+def maintainer_api(maintainer: User) -> APIClient:
+    return people.api_client(maintainer)
