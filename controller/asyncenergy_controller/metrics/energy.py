@@ -1,0 +1,161 @@
+"""Energy out of samples: power integrated over time, and counters read at two instants."""
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from .columns import Array, Numbers, require_same_length, to_array, to_times
+
+MAX_HOLE_S = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class CounterReading:
+    """Energy between a counter's first and last valid reading, or None and why it is void."""
+
+    joules: float | None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Channel:
+    """Cumulative energy known at the samples; between them the power is linear in time (constant for a counter)."""
+
+    t_s: Array
+    energy_j: Array
+    power_w: Array
+    slope_w_per_s: Array
+
+    @classmethod
+    def of_power(cls, t_s: Array, power_w: Array) -> Self | None:
+        """Trapezoid over the valid samples; None if there are fewer than two. Equal samples all count."""
+        valid = ~np.isnan(power_w)
+        t_s, power_w = t_s[valid], power_w[valid]
+        if t_s.size < 2:
+            return None
+        steps_s = np.diff(t_s)
+        energy_j = np.cumsum(steps_s * (power_w[1:] + power_w[:-1]) / 2)
+        return cls(t_s, np.concatenate(([0.0], energy_j)), power_w[:-1], np.diff(power_w) / steps_s)
+
+    @classmethod
+    def of_counter(cls, t_s: Array, counter_j: Array) -> Self | None:
+        """A counter that never falls, interpolated between its valid readings; None if fewer than two."""
+        valid = ~np.isnan(counter_j)
+        t_s, counter_j = t_s[valid], counter_j[valid]
+        if t_s.size < 2:
+            return None
+        return cls(t_s, counter_j - counter_j[0], np.diff(counter_j) / np.diff(t_s), np.zeros(t_s.size - 1))
+
+    def at(self, times_s: Array) -> Array:
+        """Cumulative joules at these instants, NaN outside the sampled range."""
+        left = np.clip(np.searchsorted(self.t_s, times_s, side="right") - 1, 0, self.t_s.size - 2)
+        after_s = times_s - self.t_s[left]
+        energy_j = self.energy_j[left] + after_s * (self.power_w[left] + self.slope_w_per_s[left] * after_s / 2)
+        return np.where((times_s >= self.t_s[0]) & (times_s <= self.t_s[-1]), energy_j, np.nan)
+
+    def between(self, start_s: float, end_s: float) -> float | None:
+        """Joules from one instant to another, None unless both lie in the sampled range."""
+        first, last = self.at(np.array([start_s, end_s])).tolist()
+        return None if np.isnan(first) or np.isnan(last) else last - first
+
+    def longest_gap_s(self, start_s: float, end_s: float) -> float:
+        """Longest time between two neighbouring samples of which any part lies in the window."""
+        first = max(int(np.searchsorted(self.t_s, start_s, side="right")) - 1, 0)
+        last = int(np.searchsorted(self.t_s, end_s, side="left")) + 1
+        return float(np.diff(self.t_s[first:last]).max(initial=0.0))
+
+
+def integrate_power_j(t_s: Numbers, power_w: Numbers) -> float | None:
+    """Trapezoid of power in W over rising times in s, in J.
+
+    Missing samples are skipped. None with fewer than two valid samples or a hole of over 30 s: the energy in
+    a hole was not measured. Raises ValueError for columns of different length or times that do not rise.
+    """
+    times, power = to_times(t_s), to_array(power_w, "power_w")
+    require_same_length(t_s=times, power_w=power)
+    channel = Channel.of_power(times, power)
+    if channel is None or np.diff(channel.t_s).max() > MAX_HOLE_S:
+        return None
+    return float(channel.energy_j[-1])
+
+
+def counter_energy_j(readings_mj: Numbers) -> CounterReading:
+    """Last minus first valid reading of a counter in mJ, in J.
+
+    The first valid reading is a baseline. A counter that falls was reset: void, since what it lost is unknown.
+    """
+    valid = _valid(readings_mj)
+    reason = _void_reason(valid) or ("counter_reset" if np.diff(valid).min() < 0 else None)
+    return CounterReading(None, reason) if reason else CounterReading(float(valid[-1] - valid[0]) / 1e3)
+
+
+def wrapping_counter_energy_j(readings_uj: Numbers, range_uj: float | None) -> CounterReading:
+    """Energy in J of a counter in µJ that starts again at 0 after `range_uj` (RAPL); each wrap is corrected."""
+    valid = _valid(readings_uj)
+    reason = _void_reason(valid)
+    if reason is None:
+        valid, reason = unwrap_uj(valid, range_uj)
+    return CounterReading(None, reason) if reason else CounterReading(float(valid[-1] - valid[0]) / 1e6)
+
+
+def unwrap_uj(readings_uj: Array, range_uj: float | None) -> tuple[Array, str | None]:
+    """The readings with every wrap added back, and why they are void if they are. Missing readings stay missing."""
+    known = ~np.isnan(readings_uj)
+    steps = np.diff(readings_uj[known])
+    falls = steps < 0
+    if not falls.any():
+        return readings_uj, None
+    if range_uj is None or not range_uj > 0:
+        return readings_uj, "range_unknown"
+    if steps.min() < -range_uj:
+        return readings_uj, "counter_reset"
+    unwrapped = readings_uj.copy()
+    unwrapped[known] += np.concatenate(([0.0], np.cumsum(falls) * range_uj))
+    return unwrapped, None
+
+
+def item_energies_j(t_s: Numbers, counter_mj: Numbers, starts_s: Numbers, ends_s: Numbers) -> list[float | None]:
+    """Energy of each item in J from a counter in mJ, interpolated at the item's start and end.
+
+    At each instant the energy is divided equally among the items in flight, so the sum never exceeds the energy
+    of the union of their windows. None for an item that reaches outside the sampled range, and for all items of
+    a counter that fell. Raises ValueError for columns of different length, times that do not rise, or an item
+    that ends before it starts.
+    """
+    times, counter = to_times(t_s), to_array(counter_mj, "counter_mj")
+    starts, ends = to_array(starts_s, "starts_s"), to_array(ends_s, "ends_s")
+    require_same_length(t_s=times, counter_mj=counter)
+    require_same_length(starts_s=starts, ends_s=ends)
+    if (ends < starts).any():
+        at = int((ends < starts).argmax())
+        raise ValueError(f"item {at} ends at {ends[at]} s, before it starts at {starts[at]} s")
+    channel = None if counter_energy_j(counter).reason else Channel.of_counter(times, counter / 1e3)
+    if channel is None:
+        return [None] * starts.size
+    return [None if np.isnan(energy) else energy for energy in share_energy_j(channel, starts, ends).tolist()]
+
+
+def share_energy_j(channel: Channel, starts_s: Array, ends_s: Array) -> Array:
+    """Joules of each item, the energy of each instant divided equally among the items then in flight."""
+    known = ~(np.isnan(starts_s) | np.isnan(ends_s))
+    starts, ends = np.sort(starts_s[known]), np.sort(ends_s[known])
+    edges = np.unique(np.concatenate((starts, ends)))
+    energy_j = channel.at(edges)
+    in_flight = np.searchsorted(starts, edges, side="right") - np.searchsorted(ends, edges, side="right")
+    shares = np.nan_to_num(np.diff(energy_j)) / np.maximum(in_flight[:-1], 1) * (in_flight[:-1] > 0)
+    total = np.where(np.isnan(energy_j), np.nan, np.concatenate(([0.0], np.cumsum(shares)))[: edges.size])
+    items = np.full(starts_s.size, np.nan)
+    items[known] = total[np.searchsorted(edges, ends_s[known])] - total[np.searchsorted(edges, starts_s[known])]
+    return items
+
+
+def _valid(readings: Numbers) -> Array:
+    values = to_array(readings, "readings")
+    return values[~np.isnan(values)]
+
+
+def _void_reason(valid: Array) -> str | None:
+    if valid.size == 0:
+        return "counter_unsupported"
+    return "too_few_readings" if valid.size == 1 else None
