@@ -4,12 +4,13 @@ A machine's value is its median run; a row shows its median machine, and every f
 speed comes from that one run. Accuracy is pooled over distinct items, since every machine answers the same ones.
 """
 
+import math
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from asyncenergy_controller.metrics import widen_between_machines, wilson_interval
+from asyncenergy_controller.metrics import Standing, median_index, pooled_accuracy, shared_ranks, widen_between_machines
 
 SPREAD_MARK_PCT = 10.0
 
@@ -60,16 +61,15 @@ class Measured:
     scores: Mapping[Hashable, float] | None = field(default=None)
 
     @property
-    def order(self) -> tuple[bool, float, str]:
-        """Ascending by the headline, undefined ones last; the id makes the order whole."""
-        value = self.figures.get("joules_per_correct_answer")
-        return (value is None, value or 0.0, self.run_id)
+    def value(self) -> float | None:
+        """The headline, J per correct answer; None where nothing was right or the energy is unknown."""
+        return self.figures.get("joules_per_correct_answer")
 
 
-def median(runs: Iterable[Measured]) -> Measured:
-    """The run at n // 2 of the ascending list: of two, the worse."""
-    ordered = sorted(runs, key=lambda run: run.order)
-    return ordered[len(ordered) // 2]
+def median(runs: Sequence[Measured]) -> Measured:
+    """The median run by its headline; of two the worse, and an undefined headline is worse than any."""
+    ordered = sorted(runs, key=lambda run: run.run_id)
+    return ordered[median_index([math.inf if run.value is None else run.value for run in ordered])]
 
 
 def row(runs: Sequence[Measured]) -> dict[str, Any]:
@@ -104,7 +104,7 @@ def row(runs: Sequence[Measured]) -> dict[str, Any]:
 
 
 def _widened(figures: Mapping[str, Any]) -> dict[str, float | None]:
-    value, low, high = (figures.get(k) for k in ("joules_per_correct_answer", "jpc_ci_low", "jpc_ci_high"))
+    value, low, high = (figures.get(name) for name in ("joules_per_correct_answer", "jpc_ci_low", "jpc_ci_high"))
     if value is None or low is None or high is None:
         return {"jpc_wide_low": None, "jpc_wide_high": None}
     wide_low, wide_high = widen_between_machines(value, low, high)
@@ -112,8 +112,7 @@ def _widened(figures: Mapping[str, Any]) -> dict[str, float | None]:
 
 
 def _values(machines: Sequence[Measured]) -> list[float]:
-    values = (run.figures.get("joules_per_correct_answer") for run in machines)
-    return [value for value in values if value is not None]
+    return [run.value for run in machines if run.value is not None]
 
 
 def _spread(machines: Sequence[Measured]) -> dict[str, float | None]:
@@ -129,10 +128,10 @@ def _spread(machines: Sequence[Measured]) -> dict[str, float | None]:
 
 
 def _spread_mark(machines: Sequence[Measured], shown: Measured) -> list[dict[str, str]]:
-    values, value = _values(machines), shown.figures.get("joules_per_correct_answer")
-    if len(values) < 2 or not value:
+    values = _values(machines)
+    if len(values) < 2 or not shown.value:
         return []
-    pct = 100 * (max(values) - min(values)) / value
+    pct = 100 * (max(values) - min(values)) / shown.value
     if pct < SPREAD_MARK_PCT:
         return []
     sentence = (
@@ -144,21 +143,20 @@ def _spread_mark(machines: Sequence[Measured], shown: Measured) -> list[dict[str
 
 def _accuracy(runs: Sequence[Measured], shown: Measured) -> dict[str, float | int | None]:
     """Pooled over distinct questions where the runs brought their items, else the shown run's own."""
-    scored: dict[Hashable, list[float]] = defaultdict(list)
-    for run in runs:
-        for item, score in (run.scores or {}).items():
-            scored[item].append(score)
-    if not scored:
+    numbers: dict[Hashable, int] = {}
+    scored = (
+        (numbers.setdefault(item, len(numbers)), score) for run in runs for item, score in (run.scores or {}).items()
+    )
+    pooled = pooled_accuracy(scored)
+    if pooled is None:
         own = ("accuracy", "accuracy_ci_low", "accuracy_ci_high", "n_items", "n_correct")
         return {name: shown.figures.get(name) for name in own}
-    right = sum(sum(scores) / len(scores) for scores in scored.values())
-    low, high = wilson_interval(right, len(scored))
     return {
-        "accuracy": right / len(scored),
-        "accuracy_ci_low": low,
-        "accuracy_ci_high": high,
-        "n_items": len(scored),
-        "n_correct": round(right),
+        "accuracy": pooled.accuracy,
+        "accuracy_ci_low": pooled.low,
+        "accuracy_ci_high": pooled.high,
+        "n_items": pooled.n_items,
+        "n_correct": round(pooled.accuracy * pooled.n_items),
     }
 
 
@@ -169,3 +167,26 @@ def _counts(runs: Sequence[Measured], by_machine: Mapping[Hashable, Sequence[Mea
         "n_unique_submitters": sum(group[0].is_counted for group in by_machine.values()),
         "n_accounts": len({run.account for run in runs}),
     }
+
+
+def standings(rows: Sequence[Mapping[str, Any]]) -> list[tuple[int | None, float | None]]:
+    """Rank and sort value of each row of one task. The sort value is the headline, except that rows of claimed
+    figures stand behind the verified ones of their rank."""
+    shown = [Standing(row["joules_per_correct_answer"], row["jpc_ci_low"], row["jpc_ci_high"]) for row in rows]
+    ranks = shared_ranks(shown)
+    last_verified: dict[int, float] = {}
+    for row, rank, standing in zip(rows, ranks, shown, strict=True):
+        if rank is not None and row["verified"]:
+            last_verified[rank] = max(last_verified.get(rank, 0.0), standing.value or 0.0)
+    return [
+        (rank, _place(row, rank, standing.value, last_verified))
+        for row, rank, standing in zip(rows, ranks, shown, strict=True)
+    ]
+
+
+def _place(
+    row: Mapping[str, Any], rank: int | None, value: float | None, last_verified: Mapping[int, float]
+) -> float | None:
+    if value is None or rank is None or row["verified"]:
+        return value
+    return max(value, last_verified.get(rank, value))

@@ -183,7 +183,13 @@ def _matches(query: BoardQuery) -> Q:
 def _order(sort: str) -> list[OrderBy | str]:
     column = F(SORTS[sort.removeprefix("-")])
     first = column.desc(nulls_last=True) if sort.startswith("-") else column.asc(nulls_last=True)
-    return [first, F("place").asc(nulls_last=True), "-verified", "config_key", "task"]
+    return [
+        first,
+        F("place").asc(nulls_last=True),
+        "-verified",
+        F("joules_per_correct_answer").asc(nulls_last=True),
+        "pk",
+    ]
 
 
 def _facet(column: str) -> list[dict[str, Any]]:

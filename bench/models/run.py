@@ -95,7 +95,7 @@ def pack(columns: dict[str, Any]) -> bytes:
     return zlib.compress(json.dumps(columns, separators=(",", ":")).encode(), 1)
 
 
-def unpack(packed: bytes) -> dict[str, Any]:
+def unpack(packed: bytes | memoryview) -> dict[str, Any]:
     columns: dict[str, Any] = json.loads(zlib.decompress(packed))
     return columns
 

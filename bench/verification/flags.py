@@ -57,12 +57,10 @@ def temperature_drift(e: Evidence) -> Verdict:
 
 
 def shared_gpu(e: Evidence) -> Verdict:
-    others = [count for count in e.trace.get("other_processes") or () if count is not None]
-    if not others:
+    others = e.figure("other_processes")
+    if others is None:
         return unknown("other processes on the GPU are not recorded")
-    return Verdict(
-        max(others) == 0, f"Up to {max(others)} other processes ran on the GPU.", max(others), 0, "shared GPU"
-    )
+    return Verdict(others == 0, f"Up to {others:g} other processes ran on the GPU.", others, 0, "shared GPU")
 
 
 def clock_skew(e: Evidence) -> Verdict:

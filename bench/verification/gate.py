@@ -52,7 +52,7 @@ class Evidence:
 
     @property
     def is_gpu(self) -> bool:
-        return (self.run.get("device") or {}).get("kind", "gpu") == "gpu"
+        return bool((self.run.get("device") or {}).get("kind", "gpu") == "gpu")
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,7 +62,7 @@ _BITS = (
     (re.compile(r"q3|3-?bit", re.IGNORECASE), 3.0),
     (re.compile(r"q2|2-?bit", re.IGNORECASE), 2.0),
 )
-_ACTIVE = re.compile(r"(?<![A-Za-z0-9])A(\d+(?:\.\d+)?)B(?![A-Za-z0-9])")
+_ACTIVE = re.compile(r"(?<![A-Za-z0-9])A(\d+(?:\.\d+)?)(B)(?![A-Za-z0-9])")
 _PARAMETERS = re.compile(r"(?<![A-Za-z0-9.])(\d+(?:\.\d+)?)\s*([BM])(?![A-Za-z0-9])", re.IGNORECASE)
 
 
@@ -73,11 +73,18 @@ def weight_bits(quantization: str | None) -> float | None:
 
 def active_parameters(model: str) -> float | None:
     """Parameters that one token reads, as the model's name gives them: ``8B``, ``135M``, ``30B-A3B`` (3 billion)."""
-    if active := _ACTIVE.search(model):
-        return float(active[1]) * 1e9
-    if found := _PARAMETERS.search(model):
-        return float(found[1]) * (1e9 if found[2] in "Bb" else 1e6)
-    return None
+    return _number_of(_ACTIVE, model) or _number_of(_PARAMETERS, model)
+
+
+def _number_of(pattern: re.Pattern[str], model: str) -> float | None:
+    found = pattern.search(model)
+    return None if found is None else float(found[1]) * (1e6 if found[2] in "Mm" else 1e9)
+
+
+def weights_mib(model: str, quantization: str | None) -> float | None:
+    """At least so much memory the weights take, by the names of model and quantization."""
+    size, bits = _number_of(_PARAMETERS, model), weight_bits(quantization)
+    return None if size is None or bits is None else size * bits / 8 / 2**20
 
 
 def fastest_tokens_per_s(

@@ -140,7 +140,7 @@ def _spans(run: Mapping[str, Any]) -> Iterator[Refusal]:
 
 
 def _first_negative(column: Sequence[float | None]) -> int | None:
-    present = column if None not in column else [value for value in column if value is not None]
+    present = [value for value in column if value is not None]
     if not present or min(present) >= 0:  # long columns are nearly always fine: look at C speed first
         return None
     return next(i for i, value in enumerate(column) if _is_negative(value))

@@ -1,0 +1,194 @@
+"""From a run as it was sent to everything the server knows of it by itself. Pure: no Django, no I/O."""
+
+import hashlib
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+from asyncenergy_controller.metrics import RunFigures, recompute_run
+from asyncenergy_controller.wire import run_identity
+from asyncenergy_controller.wire.runs import Claims
+
+from bench.claims import figures_of_totals
+from bench.configuration import CLAIMED, config_key, configuration, device_class
+from bench.grading import server_scores
+from bench.verification.hardware import weights_mib
+
+_CLAIMS = frozenset(Claims.model_fields)
+_NOT_FACTS = _CLAIMS | {"items", "trace", "node_hash", "ledger"}
+_COUNTERS = ("gpu_energy_mj", "cpu_energy_uj")
+_MEASURED_TOTALS = ("run_duration_s", "total_joules_gpu", "total_completion_tokens", "mean_gpu_w", "peak_gpu_w")
+
+Aliases = Mapping[tuple[str, str], str]  # (kind, name as sent) -> name as shown
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """One run of a bundle, as it came."""
+
+    index: int
+    run: Mapping[str, Any]
+    identity: str
+
+
+@dataclass(frozen=True, slots=True)
+class Derived:
+    """One run as the server sees it; `items` and `trace` are None for runs that came as totals only."""
+
+    sent: Sent
+    figures: dict[str, Any]
+    claimed: dict[str, Any]
+    facts: dict[str, Any]
+    config: dict[str, Any]
+    config_key: str
+    methodology: str
+    fingerprint: str | None
+    is_scored_by_server: bool
+    empty_memory_mib: float | None
+    weights_mib: float | None
+    items: dict[str, Any] | None = None
+    trace: dict[str, Any] | None = None
+
+    @property
+    def run(self) -> Mapping[str, Any]:
+        return self.sent.run
+
+    @property
+    def is_simulated(self) -> bool:
+        return self.run.get("energy_source") == "simulated"
+
+    @property
+    def measured_at(self) -> datetime | None:
+        created = self.run.get("created_at")
+        return datetime.fromisoformat(created) if created else None
+
+
+def sent_runs(bundle: Mapping[str, Any]) -> list[Sent]:
+    """The runs of a checked bundle, each with its identity."""
+    return [Sent(i, run, run_identity(run)) for i, run in enumerate(bundle["runs"])]
+
+
+def derived(sent: Sent, bundle: Mapping[str, Any], aliases: Aliases) -> Derived:
+    """Everything that follows from the bundle alone. Raises ValueError where a run's columns contradict each other."""
+    run = sent.run
+    scores = server_scores(run) if "items" in run else None
+    scored = run if scores is None else {**run, "items": {**run["items"], "correct": scores}}
+    figures, item_energy_j = _figures(scored, bundle)
+    methodology = run.get("methodology_version", CLAIMED)
+    config = _config(run, bundle, aliases, figures, methodology)
+    empty = _empty_memory_mib(run, bundle)
+    return Derived(
+        sent=sent,
+        figures=figures,
+        claimed={name: run[name] for name in _CLAIMS & run.keys() if run[name] is not None},
+        facts={name: value for name, value in run.items() if name not in _NOT_FACTS},
+        config=config,
+        config_key=config_key(config),
+        methodology=methodology,
+        fingerprint=_fingerprint(run),
+        is_scored_by_server=scores is not None,
+        empty_memory_mib=empty,
+        weights_mib=_loaded_mib(run, bundle, empty) or weights_mib(run["model"], run.get("quantization")),
+        items={**scored["items"], "energy_j": item_energy_j} if "items" in run else None,
+        trace=_public_trace(run["trace"]) if "items" in run else None,
+    )
+
+
+def _figures(run: Mapping[str, Any], bundle: Mapping[str, Any]) -> tuple[dict[str, Any], list[float | None]]:
+    if "items" not in run:
+        return figures_of_totals(run), []
+    found = recompute_run(run, baselines=bundle.get("baselines") or ())
+    return _as_dict(found), list(found.item_energy_j)
+
+
+def _as_dict(found: RunFigures) -> dict[str, Any]:
+    plain = {name: value for name, value in vars(found).items() if name != "item_energy_j"}
+    plain["ledger"] = [asdict(entry) for entry in found.ledger]
+    plain["cost_model"] = asdict(found.cost_model) if found.cost_model else None
+    plain["tier_reasons"] = list(found.tier_reasons)
+    return plain
+
+
+def _config(
+    run: Mapping[str, Any], bundle: Mapping[str, Any], aliases: Aliases, figures: Mapping[str, Any], methodology: str
+) -> dict[str, Any]:
+    kind = (run.get("device") or {}).get("kind", "gpu")
+    node = _of_node(bundle.get("nodes"), run)
+    named = device_class(run.get("gpu_name"), kind=kind, cpu_model=node.get("cpu_model"))
+    return configuration(
+        run,
+        model=aliases.get(("model", run["model"]), run["model"]),
+        engine=aliases.get(("engine", run["engine"]), run["engine"]),
+        gpu_class=aliases.get(("gpu", named), named) if named else None,
+        energy_source=figures["energy_source"] or run.get("energy_source"),
+        methodology=methodology,
+    )
+
+
+def names_to_look_up(bundle: Mapping[str, Any]) -> set[str]:
+    """Every name of the bundle that an alias may stand for."""
+    names = set()
+    for run in bundle["runs"]:
+        node = _of_node(bundle.get("nodes"), run)
+        kind = (run.get("device") or {}).get("kind", "gpu")
+        names |= {
+            run["model"],
+            run["engine"],
+            device_class(run.get("gpu_name"), kind=kind, cpu_model=node.get("cpu_model")),
+        }
+    return {name for name in names if name}
+
+
+def _of_node(entries: Iterable[Mapping[str, Any]] | None, run: Mapping[str, Any]) -> Mapping[str, Any]:
+    wanted = run.get("node_hash")
+    return next((entry for entry in entries or () if wanted and entry.get("node_hash") == wanted), {})
+
+
+def _fingerprint(run: Mapping[str, Any]) -> str | None:
+    """Of the trace, or of the measured totals: what a replay keeps when it changes the labels."""
+    if run.get("energy_source") == "simulated":
+        return None
+    if "trace" in run:
+        columns = [run["trace"].get(name) for name in ("gpu_power_w", *_COUNTERS)]
+        measured = [np.asarray(column, dtype=np.float64) for column in columns if column]
+        told = [column for column in measured if np.isfinite(column).any()]
+        return hashlib.sha256(b"".join(column.tobytes() for column in told)).hexdigest() if told else None
+    totals = [run.get(name) for name in _MEASURED_TOTALS]
+    return (
+        hashlib.sha256(repr([float(total or 0) for total in totals]).encode()).hexdigest() if any(totals[1:]) else None
+    )
+
+
+def _public_trace(trace: Mapping[str, Any]) -> dict[str, Any]:
+    """Counters from 0 at their first reading: a raw one would tell which machine it was."""
+    rebased = {name: _rebased(trace[name]) for name in _COUNTERS if trace.get(name)}
+    field = trace.get("power_field")
+    word = next((word for word in field if word), None) if isinstance(field, list) else field
+    return {**trace, **rebased, "power_field": word}
+
+
+def _rebased(column: list[float | None]) -> list[float | None]:
+    first = next((value for value in column if value is not None), 0)
+    return [None if value is None else value - first for value in column] if first else column
+
+
+def _empty_memory_mib(run: Mapping[str, Any], bundle: Mapping[str, Any]) -> float | None:
+    """Memory in use on the empty card: from the run's own recording, else from the session's baseline."""
+    memory = (run.get("trace") or {}).get("gpu_mem_used_mib")
+    for phase in run.get("ledger") or ():
+        if memory and phase["phase"] == "empty_idle":
+            times = run["trace"]["t_s"]
+            inside = memory[bisect_left(times, phase["t_start_s"]) : bisect_right(times, phase["t_end_s"])]
+            return max((mib for mib in inside if mib is not None), default=None)
+    empty = [entry for entry in bundle.get("baselines") or () if entry["kind"] == "empty"]
+    return _of_node(empty, run).get("gpu_mem_used_mib")
+
+
+def _loaded_mib(run: Mapping[str, Any], bundle: Mapping[str, Any], empty_mib: float | None) -> float | None:
+    same = [entry for entry in bundle.get("load_profiles") or () if entry["model"] == run["model"]]
+    if not same or empty_mib is None:
+        return None
+    return max(0.0, float(same[0]["vram_after_load_mib"]) - empty_mib)

@@ -1,0 +1,71 @@
+"""What can go wrong with a submission or a decision; each class is one thing a caller can do differently."""
+
+from collections.abc import Iterable
+
+from asyncenergy_controller.wire import WireError
+
+from asyncenergy.errors import AsyncEnergyError
+
+
+class BundleRefused(AsyncEnergyError):
+    """The bundle can't be taken, and nothing of it was stored. The sender has to change it."""
+
+    @classmethod
+    def of(cls, error: WireError) -> "BundleRefused":
+        return cls(error.detail, code=error.code, errors=[dict(place) for place in error.errors])
+
+
+class BundleTooLarge(AsyncEnergyError):
+    status_code = 413
+
+    def __init__(self, size: int, limit: int) -> None:
+        super().__init__(
+            f"The bundle has {size / 2**20:.1f} MiB, and {limit // 2**20} MiB are taken; send fewer runs at once.",
+            code="too_large",
+        )
+
+
+class NotAllowed(AsyncEnergyError):
+    """The person may not decide this."""
+
+    status_code = 403
+
+
+class AlreadyDecided(AsyncEnergyError):
+    """The run is not in a state from which this decision leads anywhere."""
+
+    status_code = 409
+
+
+class ReasonMissing(AsyncEnergyError):
+    def __init__(self, action: str) -> None:
+        place = {"attr": "note", "code": "required", "detail": "A reason is needed; it stands in the public log."}
+        super().__init__(
+            f"To {action} a run, say why: the note stands in the public log.", code="reason_missing", errors=[place]
+        )
+
+
+class ReasonUnknown(AsyncEnergyError):
+    def __init__(self, reason_code: str, known: Iterable[str]) -> None:
+        detail = f"{reason_code!r:.60} is no reason. Reasons are: {', '.join(known)}."
+        super().__init__(
+            detail, code="reason_unknown", errors=[{"attr": "reason_code", "code": "unknown", "detail": detail}]
+        )
+
+
+class NotFound(AsyncEnergyError):
+    status_code = 404
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"There is no such {what}.", code="not_found")
+
+
+class AnotherAccount(AsyncEnergyError):
+    """The reference account's address is taken by somebody."""
+
+
+class OnlyInDemo(AsyncEnergyError):
+    status_code = 403
+
+    def __init__(self) -> None:
+        super().__init__("Only a demonstration publishes without a maintainer; set DEMO=1.", code="only_in_demo")
