@@ -1,0 +1,59 @@
+"""The command line: parse, call, print. Results on stdout, talk on stderr."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import stamina.instrumentation
+import typer
+from typer.core import TyperGroup
+
+from asyncenergy_controller.cli import about, account, bench, bench_runs, bench_share
+from asyncenergy_controller.cli.console import say
+from asyncenergy_controller.errors import ControllerError
+
+__all__ = ["app", "main"]
+
+
+class _Root(TyperGroup):
+    """Ends a command that raised one of our errors with its sentence and its exit code."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except ControllerError as error:
+            say(error.message)
+            raise typer.Exit(error.exit_code) from error
+
+
+app = typer.Typer(
+    cls=_Root,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    help="Measures the energy of AI inference on your own machine: joules per correct answer.",
+    epilog=(
+        "Exit codes: 0 ok, 1 failed, 2 wrong usage, 3 no meter, 4 the server did not take it, 5 no engine, "
+        "130 interrupted."
+    ),
+)
+bench_runs.register(bench.app)
+bench_share.register(bench.app)
+app.add_typer(bench.app, name="bench")
+for command in (about.version, about.config, account.login, account.signup, account.logout):
+    app.command()(command)
+
+
+@app.callback()
+def options(
+    ctx: typer.Context,
+    data_dir: Annotated[Path | None, typer.Option(help="Where runs and uploads are kept.")] = None,
+    config_dir: Annotated[Path | None, typer.Option(help="Where config.toml, consent and login are kept.")] = None,
+    api_url: Annotated[str | None, typer.Option(help="The Async Energy server.")] = None,
+) -> None:
+    """Options before the command hold for it as well."""
+    ctx.obj = {"data_dir": data_dir, "config_dir": config_dir, "api_url": api_url}
+
+
+def main() -> None:
+    """Entry point of `async-energy-controller`."""
+    stamina.instrumentation.set_on_retry_hooks([])
+    app()
