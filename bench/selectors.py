@@ -97,6 +97,12 @@ def board_rows(query: BoardQuery) -> list[dict[str, Any]]:
     return [row.payload for row in rows.only("payload")[query.offset : query.offset + query.limit]]
 
 
+def rank_sizes(task: str) -> dict[int, int]:
+    """How many rows of a task share each rank, whatever a reader filters."""
+    ranked = BoardRow.objects.filter(task=task, rank__isnull=False).order_by()
+    return dict(ranked.values_list("rank").annotate(n=Count("pk")))
+
+
 def board_count(query: BoardQuery) -> int:
     """How many rows the filters leave, whatever the page."""
     return _filtered(query).count()
