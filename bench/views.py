@@ -16,6 +16,7 @@ from bench import selectors
 from bench.forms import ROWS_PER_PAGE, BoardFilter
 from bench.pages import board as boards
 from bench.pages import run as runs
+from bench.presentation import counted
 from bench.selectors import BoardQuery
 
 HOME_ROWS = 5
@@ -70,8 +71,8 @@ def _board_context(form: BoardFilter) -> dict[str, Any]:
         "section": "measure",
         "form": form,
         "query": query,
-        "total": total,
-        "board": boards.board(rows, sort=query.sort),
+        "total_text": counted(total, "configuration"),
+        "board": boards.board(rows, sort=query.sort, rank_sizes=selectors.rank_sizes(query.task) if query.task else {}),
         "simulated": boards.board(selectors.simulated_rows(BoardQuery(limit=20))),
         "columns": boards.columns(query.sort, lambda sort: form.link(sort=sort)),
         "plain_columns": boards.plain_columns(),

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from bench.presentation import Interval, LogScale, with_unit
+from bench.presentation import Interval, LogScale, between, with_unit
 from bench.selectors import DEFAULT_SORT
 
 Row = Mapping[str, Any]
@@ -36,6 +36,7 @@ class Line:
     """One row of the board with everything that its cells need."""
 
     row: Row
+    rank: str | None
     config: str
     drawn: Interval | None
     marks: list[Mark]
@@ -51,6 +52,10 @@ class Board:
 
     bands: list[list[Line]]
     scale: LogScale | None
+
+    @property
+    def has_shared_ranks(self) -> bool:
+        return any(len(band) > 1 for band in self.bands)
 
     @property
     def lines(self) -> list[Line]:
@@ -87,15 +92,33 @@ def _column(first: str, label: str, css: str, sort: str, link: Callable[[str], s
     return Column(label, css, link(opposite), "descending" if sort.startswith("-") else "ascending")
 
 
-def board(rows: Sequence[Row], *, sort: str = DEFAULT_SORT) -> Board:
-    """Draw all rows on one scale; rows of one rank share a band where the order is by joules per correct answer."""
+def board(rows: Sequence[Row], *, sort: str = DEFAULT_SORT, rank_sizes: Mapping[int, int] | None = None) -> Board:
+    """Draw all rows on one scale; rows of one rank share a band where the order is by joules per correct answer.
+
+    `rank_sizes` says how many rows of the whole task share each rank, whatever the view shows.
+    """
     scale = LogScale.over([value for row in rows for value in _drawn_values(row)])
-    lines = [Line(row, config_line(row), _interval(row, scale), marks(row["marks"], row["run_id"])) for row in rows]
+    lines = [_line(row, scale, rank_sizes or {}) for row in rows]
     return Board(_bands(lines) if sort == DEFAULT_SORT else [[line] for line in lines], scale)
 
 
+def _line(row: Row, scale: LogScale | None, rank_sizes: Mapping[int, int]) -> Line:
+    rank = _rank(row["rank"], rank_sizes)
+    return Line(row, rank, config_line(row), _interval(row, scale), marks(row["marks"], row["run_id"]))
+
+
+def _rank(rank: int | None, sizes: Mapping[int, int]) -> str | None:
+    """A shared rank is written as the places it covers: ``2–3``."""
+    if rank is None:
+        return None
+    last = rank + sizes.get(rank, 1) - 1
+    return str(rank) if last == rank else between(str(rank), str(last))
+
+
 def _bands(lines: Iterable[Line]) -> list[list[Line]]:
-    return [list(band) for _, band in groupby(lines, key=lambda line: line.row["rank"])]
+    """Neighbours of one rank; a row without a rank stands alone."""
+    bands = groupby(lines, key=lambda line: (line.row["rank"], line.row["rank"] or id(line)))
+    return [list(band) for _, band in bands]
 
 
 def _pair(row: Row, low: str, high: str) -> tuple[float, float] | None:

@@ -42,9 +42,6 @@ def honesty(run: RunDetail) -> list[Honesty]:
             Honesty(term, _written(figures.get(name), unit, places), note)
             for name, unit, places, term, note in MEASURES
         ),
-        Honesty(
-            "Other processes on the device", _written(figures.get("other_processes"), "", 0), "at most, at one time"
-        ),
         Honesty("Suite", run.suite),
         Honesty("Methodology", run.methodology_version),
     ]

@@ -4,10 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from bench.models import Decision
 from bench.pages import tables
 from bench.pages.board import marks
 from bench.pages.honesty import honesty
-from bench.pages.words import DEVICES, OTHER_PHASES, PHASES, REASONS, SETTINGS, STATUSES, in_words, pace
+from bench.pages.words import DEVICES, OTHER_PHASES, PHASES, REASONS, SETTINGS, STATUSES, STOCK, in_words, pace
 from bench.presentation import Part, fixed, stacked, with_unit
 from bench.selectors import RunDetail
 
@@ -77,8 +78,11 @@ def context(run: RunDetail) -> dict[str, Any]:
         "phases": phases(run.ledger),
         "verdicts": [_verdict(gate) for gate in run.gates],
         "honesty": honesty(run),
-        "settings": [(SETTINGS.get(name, name), value) for name, value in run.config.items() if value is not None],
-        "unset": [SETTINGS.get(name, name) for name, value in run.config.items() if value is None],
+        "settings": _settings(run.config),
+        "unset": [
+            SETTINGS.get(name, name) for name, value in run.config.items() if value is None and name not in STOCK
+        ],
+        "decisions": [{**decision, "words": Decision.Action(decision["action"]).label} for decision in run.decisions],
         "samples": samples,
         "total_samples": total_samples,
         "is_thinned": len(samples) < total_samples,
@@ -86,8 +90,19 @@ def context(run: RunDetail) -> dict[str, Any]:
         "has_wall": any(sample.wall_w is not None for sample in samples),
         "trace_label": _trace_label(samples),
         "items": tables.items(run.items),
+        "dearest_j": tables.dearest_j(run.items),
         "total_items": total_items,
     }
+
+
+def _settings(config: Mapping[str, str | None]) -> list[tuple[str, str]]:
+    """What was set; a limit or lock that was not set is the device's own."""
+    known = {name: value or STOCK.get(name) for name, value in config.items()}
+    return [(SETTINGS.get(name, name), value) for name, value in known.items() if value]
+
+
+def _unset(config: Mapping[str, str | None]) -> list[str]:
+    return [SETTINGS.get(name, name) for name, value in config.items() if value is None and name not in STOCK]
 
 
 def _subtitle(run: RunDetail) -> str:

@@ -63,9 +63,13 @@ def _counter_j(trace: Mapping[str, Any], length: int) -> list[float | None]:
 def items(columns: Mapping[str, Any]) -> list[Item]:
     """The first items with their energies, as far as a page can hold them."""
     total = len(columns.get("index") or [])
-    energies = _column(columns, "energy_j", total)
-    dearest = max((energy for energy in energies if energy is not None), default=0)
+    energies, dearest = _column(columns, "energy_j", total), dearest_j(columns) or 0.0
     return [_item(columns, i, energies[i], dearest, total) for i in range(min(total, ITEMS_SHOWN))]
+
+
+def dearest_j(columns: Mapping[str, Any]) -> float | None:
+    """The energy of the dearest item, which the bars are drawn against."""
+    return max((energy for energy in columns.get("energy_j") or [] if energy is not None), default=None)
 
 
 def _item(columns: Mapping[str, Any], i: int, energy: float | None, dearest: float, total: int) -> Item:

@@ -83,6 +83,8 @@ SETTINGS = {
     "methodology_version": "Methodology",
 }
 
+STOCK = {"power_limit_w": "stock", "clock_lock_mhz": "none"}
+
 
 def pace(concurrency: str | int | None) -> str:
     """How many questions were in flight: ``one at a time``, ``16 at a time``."""
