@@ -11,6 +11,7 @@ from django.core.exceptions import ImproperlyConfigured
 from environ import Env
 
 SECRET_KEY_LENGTH = 50
+SECRET_KEY_VARIETY = 5
 
 
 def refusal(name: str, value: object, way_out: str) -> ImproperlyConfigured:
@@ -49,9 +50,10 @@ def names(value: str) -> list[str]:
 
 
 def secret_key(value: str) -> str:
-    if len(value) < SECRET_KEY_LENGTH:
+    if len(value) < SECRET_KEY_LENGTH or len(set(value)) < SECRET_KEY_VARIETY:
         raise ImproperlyConfigured(
-            f"SECRET_KEY has {len(value)} characters: give it at least {SECRET_KEY_LENGTH} random ones, "
+            f"SECRET_KEY has {len(value)} characters, {len(set(value))} of them different: "
+            f"give it at least {SECRET_KEY_LENGTH} random ones, "
             'such as the output of python3 -c "import secrets; print(secrets.token_urlsafe(50))"'
         )
     return value
@@ -87,20 +89,30 @@ def writable_folder(path: Path, name: str) -> Path:
 
 def database(url: str, *, only_postgresql: bool = False) -> dict[str, Any]:
     """Return Django's settings of the database at `url`."""
+    kinds = ("postgres", "postgresql") if only_postgresql else ("postgres", "postgresql", "sqlite")
     try:
-        config: dict[str, Any] = Env.db_url_config(url)
-    except (ValueError, KeyError, ImproperlyConfigured):
+        config: dict[str, Any] = Env.db_url_config(url) if url.partition("://")[0] in kinds else {}
+    except ValueError:
         config = {}
-    options = _DATABASE_OPTIONS.get(config.get("ENGINE", ""))
-    if options is None or (only_postgresql and "sqlite" in config["ENGINE"]):
-        kinds = "postgres://user:password@host:5432/name" + ("" if only_postgresql else " or sqlite:////path/to/file")
-        raise ImproperlyConfigured(f"DATABASE_URL can't be used ({_without_password(url)}): write {kinds}")
+    if not config.get("NAME"):
+        example = "postgres://user:password@host:5432/name" + ("" if only_postgresql else " or sqlite:////path/to/file")
+        raise ImproperlyConfigured(f"DATABASE_URL can't be used ({_without_password(url)}): write {example}")
+    options = _DATABASE_OPTIONS[config["ENGINE"]]
     return config | options | {"OPTIONS": config.get("OPTIONS", {}) | options["OPTIONS"]}
 
 
 def _without_password(url: str) -> str:
     scheme, separator, rest = url.partition("://")
     return f"{scheme}{separator}{rest.rpartition('@')[2]}"
+
+
+def mail(url: str) -> dict[str, Any]:
+    """Return Django's settings of sending mail by `url`."""
+    try:
+        return dict(Env.email_url_config(url))
+    except (ImproperlyConfigured, ValueError):
+        way_out = "write smtp+tls://user:password@host:587, or leave it unset to print letters"
+        raise refusal("EMAIL_URL", _without_password(url), way_out) from None
 
 
 _DATABASE_OPTIONS: dict[str, dict[str, Any]] = {

@@ -144,7 +144,7 @@ AUTH_PASSWORD_VALIDATORS = [
         "NumericPasswordValidator",
     )
 ]
-vars().update(Env.email_url_config(os.environ.get("EMAIL_URL", "consolemail://")))
+vars().update(environment.mail(os.environ.get("EMAIL_URL") or "consolemail://"))
 EMAIL_TIMEOUT = 10
 DEFAULT_FROM_EMAIL = os.environ.get("DEFAULT_FROM_EMAIL", "Async Energy <no-reply@localhost>")
 
