@@ -11,7 +11,6 @@ import socket
 import subprocess
 import sys
 import time
-from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -66,7 +65,7 @@ def submit(run_id: str) -> dict[str, Any]:
 def controller(*arguments: str, reports: bool = True) -> Any:
     """Call the controller's command line; its talk stays on the terminal, its JSON comes back."""
     command = [sys.executable, "-m", "asyncenergy_controller", *arguments, *(["--json"] if reports else [])]
-    done = subprocess.run(command, stdout=subprocess.PIPE, cwd=ROOT, text=True, stdin=subprocess.DEVNULL)
+    done = subprocess.run(command, check=False, stdout=subprocess.PIPE, cwd=ROOT, text=True, stdin=subprocess.DEVNULL)
     if done.returncode:
         sys.exit(f"`{' '.join(arguments)}` ended with {done.returncode}:\n{done.stdout}")
     return json.loads(done.stdout) if reports else None
