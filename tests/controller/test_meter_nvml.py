@@ -6,7 +6,7 @@ import pynvml
 import pytest
 from asyncenergy_controller import metrics
 from asyncenergy_controller.errors import ExitCode, MeterUnavailable
-from asyncenergy_controller.meters import nvml
+from asyncenergy_controller.meters import processes
 from asyncenergy_controller.meters.nvml import NvmlMeter
 from asyncenergy_controller.sampler import Trace
 
@@ -248,7 +248,7 @@ def test_a_sum_is_withheld_where_one_of_two_boards_gives_nothing(monkeypatch, cl
 
 
 def test_a_strangers_process_is_counted_and_the_engines_family_is_not(monkeypatch, clock):
-    monkeypatch.setattr(nvml, "in_container", lambda: False)
+    monkeypatch.setattr(processes, "in_container", lambda: False)
     board = FakeBoard(pids=(os.getpid(), 999_999_991, 999_999_992))
     _, meter = open_on(monkeypatch, clock, board, own_pids={os.getppid(), 999_999_991})
     assert meter.read().other_processes == 1
@@ -257,7 +257,7 @@ def test_a_strangers_process_is_counted_and_the_engines_family_is_not(monkeypatc
 
 
 def test_an_unknown_engine_is_not_counted_as_a_stranger(monkeypatch, clock):
-    monkeypatch.setattr(nvml, "in_container", lambda: False)
+    monkeypatch.setattr(processes, "in_container", lambda: False)
     board = FakeBoard(pids=(999_999_991,))
     _, meter = open_on(monkeypatch, clock, board)
     assert meter.read().other_processes is None
@@ -267,7 +267,7 @@ def test_an_unknown_engine_is_not_counted_as_a_stranger(monkeypatch, clock):
 
 
 def test_in_a_container_foreign_process_ids_are_withheld(monkeypatch, clock):
-    monkeypatch.setattr(nvml, "in_container", lambda: True)
+    monkeypatch.setattr(processes, "in_container", lambda: True)
     _, meter = open_on(monkeypatch, clock, FakeBoard(pids=(4242,)), own_pids={999_999_991})
     assert meter.read().other_processes is None
     assert "container" in meter.info().reasons["other_processes"]

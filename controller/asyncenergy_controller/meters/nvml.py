@@ -10,9 +10,9 @@ from typing import Any
 from asyncenergy_controller.clock import monotonic
 from asyncenergy_controller.errors import MeterError
 from asyncenergy_controller.meters.base import MeterInfo, Reading
-from asyncenergy_controller.meters.nvml_devices import select_boards
-from asyncenergy_controller.meters.nvml_library import explain, open_nvml
-from asyncenergy_controller.meters.processes import in_container, others
+from asyncenergy_controller.meters.devices import select_boards
+from asyncenergy_controller.meters.nvml_library import explain, list_boards, open_nvml
+from asyncenergy_controller.meters.processes import count_others
 
 COUNTER_EVERY_S = 0.095
 """The counter moves every 100 ms and a read costs 4 ms: two readings closer than this share one."""
@@ -35,14 +35,14 @@ class NvmlMeter:
         environ: Mapping[str, str] | None = None,
         clock: Callable[[], float] = monotonic,
     ) -> None:
-        """Open the boards that `device` or the environment names; see `nvml_devices.select_boards`.
+        """Open the boards that `device` or the environment names; see `devices.select_boards`.
 
         `own_pids` are the engine's processes: they and their children do not count as `other_processes`.
         """
         self._nvml = open_nvml()
         self._clock = clock
         self._own_pids = own_pids
-        selection = select_boards(self._nvml, device, os.environ if environ is None else environ)
+        selection = select_boards(list_boards(self._nvml), device, os.environ if environ is None else environ)
         self._boards = selection.boards
         self._reasons = dict(selection.notes)
         self._seen: set[str] = set()
@@ -159,14 +159,10 @@ class NvmlMeter:
         listed = self._fact("other_processes", self._listed_pids)
         if listed is None:
             return None
-        strangers = others(listed, self._own_pids)
-        if strangers == listed and in_container():
-            self._reasons["other_processes"] = "inside a container the driver's process ids are not the engine's"
-            return None
-        if strangers and not self._own_pids:
-            self._reasons["other_processes"] = "the engine's process is not known, so others cannot be told from it"
-            return None
-        return len(strangers)
+        count, reason = count_others(listed, self._own_pids)
+        if reason is not None:
+            self._reasons["other_processes"] = reason
+        return count
 
     def _listed_pids(self) -> set[int]:
         list_of = self._nvml.nvmlDeviceGetComputeRunningProcesses

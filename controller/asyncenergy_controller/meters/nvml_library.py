@@ -3,6 +3,7 @@
 from typing import Any
 
 from asyncenergy_controller.errors import MeterUnavailable
+from asyncenergy_controller.meters.devices import Board
 
 _EXPLAINED = {
     "NVMLError_NotSupported": "not supported by this GPU or driver",
@@ -39,3 +40,36 @@ def open_nvml() -> Any:
 def explain(error: Exception) -> str:
     """Say in words what an NVML error means; its own words where we have none."""
     return _EXPLAINED.get(type(error).__name__, f"{error} ({type(error).__name__})")
+
+
+def list_boards(nvml: Any) -> list[Board]:
+    """Return every GPU that answers, in nvidia-smi's order, with the MIG slices of each."""
+    try:
+        count = nvml.nvmlDeviceGetCount()
+    except nvml.NVMLError as error:
+        raise MeterUnavailable(f"the GPUs cannot be listed: {explain(error)}") from error
+    return [board for index in range(count) if (board := _board(nvml, index)) is not None]
+
+
+def _board(nvml: Any, index: int) -> Board | None:
+    try:
+        handle = nvml.nvmlDeviceGetHandleByIndex(index)
+        uuid, name = nvml.nvmlDeviceGetUUID(handle), nvml.nvmlDeviceGetName(handle)
+    except nvml.NVMLError:
+        return None  # lost, or not this user's: it cannot be chosen
+    return Board(index, uuid, name, handle, _slices(nvml, handle))
+
+
+def _slices(nvml: Any, handle: Any) -> tuple[str, ...]:
+    try:
+        count = nvml.nvmlDeviceGetMaxMigDeviceCount(handle)
+    except nvml.NVMLError:
+        return ()  # a GPU that cannot be sliced
+    return tuple(uuid for index in range(count) if (uuid := _slice_uuid(nvml, handle, index)) is not None)
+
+
+def _slice_uuid(nvml: Any, handle: Any, index: int) -> str | None:
+    try:
+        return str(nvml.nvmlDeviceGetUUID(nvml.nvmlDeviceGetMigDeviceHandleByIndex(handle, index)))
+    except nvml.NVMLError:
+        return None  # an empty place between slices
