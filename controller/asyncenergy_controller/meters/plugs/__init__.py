@@ -1,0 +1,1 @@
+"""Wall plugs: the power of the whole machine, over the local network."""

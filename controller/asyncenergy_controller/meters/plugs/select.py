@@ -1,0 +1,27 @@
+"""Open the wall plug that a setting names."""
+
+from collections.abc import Callable
+
+from asyncenergy_controller.errors import UsageError
+from asyncenergy_controller.meters.plugs.base import WallMeter
+from asyncenergy_controller.meters.plugs.home_assistant import HomeAssistantPlug
+from asyncenergy_controller.meters.plugs.kasa import KasaPlug
+from asyncenergy_controller.meters.plugs.shelly import ShellyPlug
+from asyncenergy_controller.meters.plugs.tasmota import TasmotaPlug
+
+PLUGS: dict[str, Callable[[str, str, str | None], WallMeter]] = {
+    "shelly": ShellyPlug,
+    "tasmota": TasmotaPlug,
+    "home_assistant": HomeAssistantPlug,
+    "kasa": KasaPlug,
+}
+FORM = "KIND:ADDRESS[#CHANNEL], such as shelly:192.168.1.20 or home_assistant:http://ha.local:8123#sensor.desk_power"
+
+
+def open_wall_meter(spec: str, secret: str | None = None) -> WallMeter:
+    """Open `kind:address#channel`; `secret` is what the plug asks for. Raises UsageError for an unreadable one."""
+    kind, _, rest = spec.partition(":")
+    address, _, channel = rest.partition("#")
+    if kind not in PLUGS or not address:
+        raise UsageError(f"wall plug {spec!r} must be {FORM}; kinds are {', '.join(PLUGS)}")
+    return PLUGS[kind](address, channel, secret)
