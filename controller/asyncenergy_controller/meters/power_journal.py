@@ -1,0 +1,96 @@
+"""What was changed on a GPU: on disk before it is changed, until it is changed back."""
+
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import psutil
+
+from asyncenergy_controller.errors import ControllerError
+
+CREATE_TIME_SLACK_S = 2.0
+
+
+class JournalBroken(ControllerError):
+    """A journal that cannot be read: what it was about is unknown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One board that may not be as its owner left it. Limits are in milliwatts."""
+
+    uuid: str
+    name: str
+    before_mw: int
+    restore_mw: int
+    pid: int
+    pid_created_s: float
+    set_mw: tuple[int, ...] = ()
+    """Every limit that may have been set."""
+    clock_locked: bool = False
+
+    def is_alive(self) -> bool:
+        """Say whether the process that wrote it still runs; its id alone may have been given to another."""
+        try:
+            created_s = psutil.Process(self.pid).create_time()
+        except psutil.Error:
+            return False
+        return abs(created_s - self.pid_created_s) < CREATE_TIME_SLACK_S
+
+    def is_ours(self) -> bool:
+        return self.pid == os.getpid() and self.is_alive()
+
+
+class Journal:
+    """One file a board, in one folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def paths(self) -> Iterator[Path]:
+        yield from sorted(self._folder.glob("*.json"))
+
+    def read(self, uuid: str) -> Entry | None:
+        """Return the board's entry, None where it has none. Raises JournalBroken."""
+        path = self._path(uuid)
+        return load(path) if path.exists() else None
+
+    def write(self, entry: Entry) -> None:
+        """Put the entry on disk, whole and for good, before returning."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        path = self._path(entry.uuid)
+        scratch = path.with_suffix(".tmp")
+        with scratch.open("w") as file:
+            json.dump(asdict(entry), file)
+            file.flush()
+            os.fsync(file.fileno())
+        scratch.replace(path)
+        self._sync_folder()
+
+    def clear(self, uuid: str) -> None:
+        """Forget the board: it is as it should be."""
+        self._path(uuid).unlink(missing_ok=True)
+        self._sync_folder()
+
+    def _path(self, uuid: str) -> Path:
+        return self._folder / f"{uuid}.json"
+
+    def _sync_folder(self) -> None:
+        if os.name == "posix":
+            handle = os.open(self._folder, os.O_RDONLY)
+            os.fsync(handle)
+            os.close(handle)
+
+
+def load(path: Path) -> Entry:
+    """Return the entry in a file. Raises JournalBroken."""
+    try:
+        fields = json.loads(path.read_text())
+        return Entry(**{**fields, "set_mw": tuple(fields["set_mw"])})
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise JournalBroken(
+            f"{path} should say which GPU is to be put back, and cannot be read ({type(error).__name__}): look at "
+            "`nvidia-smi -q -d POWER`, set the limit by hand if need be, and remove that file"
+        ) from error
