@@ -57,7 +57,7 @@ def bundle_run(part: Part) -> dict[str, Any]:
         "power_limit_w": _limit_below_stock(meter),
         "gpu_stock_power_limit_w": meter["stock_power_limit_w"],
         "clock_lock_mhz": unit["clock_lock_mhz"],
-        "settings": _settings(unit, engine),
+        "settings": _settings(header),
         "sensor": _sensor(header),
         "ledger": _ledger(part),
         "items": _item_columns(part),
@@ -125,13 +125,13 @@ def _thinking_mode(unit: dict[str, Any], engine: dict[str, Any]) -> str | None:
     return asked if asked != "default" and engine["thinking_switch"] else None
 
 
-def _settings(unit: dict[str, Any], engine: dict[str, Any]) -> dict[str, Any]:
-    given = dict(unit["settings"])
+def _settings(header: dict[str, Any]) -> dict[str, Any]:
+    unit, engine, given = header["unit"], header["engine"], dict(header["unit"]["settings"])
     settings = {
         "reasoning_effort": unit["reasoning_effort"],
         "ctx_size": engine["ctx_size"],
         "prefix_cache": engine["prefix_cache"],
-        "arith_level": unit["level"],
+        "arith_level": header["task"]["level"],
         **{name: given.pop(name, None) for name in NAMED_SETTINGS},
         "extra": given,
     }

@@ -36,7 +36,7 @@ class Unit(BaseModel):
     thinking: Thinking = "off"
     reasoning_effort: str | None = None
     repeat_index: int = Field(0, ge=0)
-    power_cap: float | None = Field(None, gt=0, description="fraction of the factory default")
+    power_cap: float | None = Field(None, gt=0, lt=1, description="fraction of the factory default")
     clock_lock_mhz: int | None = Field(None, gt=0)
     settings: dict[str, SettingValue] = Field(default_factory=dict)
 

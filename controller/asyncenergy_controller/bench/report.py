@@ -5,10 +5,10 @@ from collections.abc import Iterable, Iterator
 from rich.table import Table
 
 from asyncenergy_controller.bench.results import PartResult, RunResult
-from asyncenergy_controller.bench.words import in_words, why_no_headline, why_no_tokens
-from asyncenergy_controller.metrics import RunFigures
+from asyncenergy_controller.metrics import REASONS, RunFigures
 
 Row = tuple[str, str]
+NOT_COUNTED = "unknown: the engine reported no token counts"
 
 
 def result_tables(result: RunResult) -> Iterator[Table]:
@@ -36,14 +36,13 @@ def _marked(part: PartResult, title: str) -> str:
 
 def part_rows(part: PartResult) -> Iterator[Row]:
     """Name and value of everything worth reading, the headline first."""
-    figures = part.figures
     yield "J per correct answer", _headline(part)
     yield "Accuracy", _accuracy(part)
     yield from _readings(part)
-    yield from _energy_ratios(figures)
-    yield from _speed(figures)
-    yield from _idle(figures)
-    yield "Tier", _tier(figures)
+    yield from _energy_ratios(part)
+    yield from _speed(part.figures)
+    yield from _idle(part)
+    yield "Tier", _tier(part.figures)
     if part.is_simulated:
         yield "Simulated", "the energy is invented; accuracy and speed are real. Never published as measured."
     for text in part.part.notes:
@@ -52,12 +51,19 @@ def part_rows(part: PartResult) -> Iterator[Row]:
 
 def _headline(part: PartResult) -> str:
     figures = part.figures
-    value = figures.joules_per_correct_answer
-    if value is None:
-        return why_no_headline(figures)
+    if figures.joules_per_correct_answer is None:
+        return _why_no_energy(part) or "undefined: no answer was correct"
     low, high = figures.jpc_ci_low, figures.jpc_ci_high
-    interval = f"{number(low)} .. {number(high)}" if low is not None and high is not None else None
-    return f"{number(value)} J ({interval or 'no interval: ' + in_words(figures.jpc_ci_reason)}){_simulated(part)}"
+    known = low is not None and high is not None
+    interval = f"{number(low)} .. {number(high)}" if known else f"no interval: {in_words(figures.jpc_ci_reason)}"
+    return f"{_energy(part, figures.joules_per_correct_answer)} ({interval})"
+
+
+def _why_no_energy(part: PartResult) -> str | None:
+    """None where energy was measured."""
+    if part.figures.total_joules_gpu_best is not None:
+        return None
+    return f"not measured: {part.meter_reasons.get('energy') or in_words(part.figures.energy_reason)}"
 
 
 def _accuracy(part: PartResult) -> str:
@@ -66,86 +72,99 @@ def _accuracy(part: PartResult) -> str:
         return "no question was answered"
     low, high = figures.accuracy_ci_low, figures.accuracy_ci_high
     interval = f" ({100 * low:.1f} .. {100 * high:.1f} %)" if low is not None and high is not None else ""
-    asked = f"{figures.n_correct} of {figures.n_items}"
     failed = f", {part.n_failed} requests failed and count as wrong" if part.n_failed else ""
     unasked = part.unit.n_items - figures.n_items
-    return (
-        f"{100 * figures.accuracy:.1f} %{interval}, {asked}{failed}{f', {unasked} not in this part' if unasked else ''}"
-    )
+    elsewhere = f", {unasked} of the task not in this part" if unasked else ""
+    return f"{100 * figures.accuracy:.1f} %{interval}, {figures.n_correct} of {figures.n_items}{failed}{elsewhere}"
 
 
 def _readings(part: PartResult) -> Iterator[Row]:
     """The three independent readings."""
     figures = part.figures
     drift = figures.counter_vs_integration_pct_diff
-    yield "Energy, counter", _joules(part, figures.total_joules_gpu_counter, figures.counter_reason, "gpu_energy_mj")
-    integrated = _joules(part, figures.total_joules_gpu, figures.integration_reason, "gpu_power_w")
+    yield "Energy, counter", _reading(part, figures.total_joules_gpu_counter, figures.counter_reason, "gpu_energy_mj")
+    integrated = _reading(part, figures.total_joules_gpu, figures.integration_reason, "gpu_power_w")
     yield "Energy, integrated", integrated + (f", {drift:+.2f} % of the counter" if drift is not None else "")
-    yield "Energy, wall", _joules(part, figures.wall_joules, figures.wall_reason, "wall_power_w")
+    yield "Energy, wall", _reading(part, figures.wall_joules, figures.wall_reason, "wall_power_w")
 
 
-def _joules(part: PartResult, value: float | None, reason: str | None, channel: str) -> str:
+def _reading(part: PartResult, value: float | None, reason: str | None, channel: str) -> str:
     if value is not None:
-        return f"{number(value)} J{_simulated(part)}"
-    return f"not measured: {part.meter_reasons.get(channel) or in_words(reason)}"
+        return _energy(part, value)
+    reasons = part.meter_reasons
+    return f"not measured: {reasons.get(channel) or reasons.get('energy') or in_words(reason)}"
 
 
-def _simulated(part: PartResult) -> str:
-    return " simulated" if part.is_simulated else ""
+def _energy(part: PartResult, value: float, unit: str = "J") -> str:
+    """Whatever comes from an invented power says so beside each number."""
+    return f"{number(value)} {unit}{' simulated' if part.is_simulated else ''}"
 
 
-def _energy_ratios(figures: RunFigures) -> Iterator[Row]:
-    per_token = figures.joules_per_token
-    yield "J per token", f"{number(per_token)} J" if per_token is not None else why_no_tokens(figures)
+def _energy_ratios(part: PartResult) -> Iterator[Row]:
+    figures = part.figures
+    if figures.joules_per_token is not None:
+        yield "J per token", _energy(part, figures.joules_per_token)
+    elif figures.total_completion_tokens is None:
+        yield "J per token", NOT_COUNTED
     if figures.joules_per_item is not None:
-        yield "J per question", f"{number(figures.joules_per_item)} J"
+        yield "J per question", _energy(part, figures.joules_per_item)
     if figures.mean_gpu_w is not None:
-        yield "Mean power", f"{figures.mean_gpu_w:.1f} W over {figures.run_duration_s:.1f} s"
+        yield "Mean power", f"{_energy(part, figures.mean_gpu_w, 'W')} over {figures.run_duration_s:.1f} s"
 
 
 def _speed(figures: RunFigures) -> Iterator[Row]:
     pooled, mean = figures.pooled_tokens_per_second, figures.mean_tokens_per_second
     if pooled is None:
-        yield "Speed", "unknown: the engine reported no token counts"
+        yield "Speed", NOT_COUNTED
     else:
         yield "Speed", f"{pooled:.1f} tokens/s" + (f" (mean of the questions {mean:.1f})" if mean is not None else "")
     p50, p95 = figures.ttft_p50_s, figures.ttft_p95_s
     known = p50 is not None and p95 is not None
     yield "First token", f"{p50:.3f} s, 95 % within {p95:.3f} s" if known else "unknown: not every answer was streamed"
     if figures.truncated_pct:
-        yield "Cut off", f"{figures.truncated_pct:.0f} % of the answers reached the token limit and count as wrong"
+        yield "Cut off", f"{figures.truncated_pct:.0f} % of the answers reached the token limit"
 
 
-def _idle(figures: RunFigures) -> Iterator[Row]:
+def _idle(part: PartResult) -> Iterator[Row]:
+    figures = part.figures
     if figures.idle_loaded_w is None:
         return
-    yield "Waiting, model loaded", f"{figures.idle_loaded_w:.1f} W"
+    yield "Waiting, model loaded", _energy(part, figures.idle_loaded_w, "W")
     if figures.idle_empty_w is not None:
-        yield "Waiting, empty", f"{figures.idle_empty_w:.1f} W"
+        yield "Waiting, empty", _energy(part, figures.idle_empty_w, "W")
     if figures.net_joules is not None:
-        net = f", {number(figures.net_jpc)} J per correct answer" if figures.net_jpc is not None else ""
-        yield "Net of waiting", f"{number(figures.net_joules)} J{net}"
+        per_correct = f", {_energy(part, figures.net_jpc)} per correct answer" if figures.net_jpc is not None else ""
+        yield "Net of waiting", _energy(part, figures.net_joules) + per_correct
 
 
 def _tier(figures: RunFigures) -> str:
-    why = "; ".join(in_words(reason) for reason in figures.tier_reasons)
-    return f"{figures.tier or 'none'}{f': {why}' if why else ''}"
+    return " ".join([f"{figures.tier or 'none'}:", *figures.tier_reasons]).removesuffix(":")
 
 
 def _overview(parts: Iterable[PartResult]) -> Table:
-    table = Table("task", "correct", "accuracy", "J/correct", "J", "tokens/s", "tier", title="All of them")
+    table = Table(
+        "task", "correct", "accuracy", "per correct answer", "in all", "tokens/s", "tier", title="All of them"
+    )
     for part in parts:
         figures = part.figures
         table.add_row(
             part.unit.label,
             f"{figures.n_correct}/{figures.n_items}",
             f"{100 * figures.accuracy:.1f} %" if figures.accuracy is not None else "-",
-            number(figures.joules_per_correct_answer),
-            number(figures.total_joules_gpu_best) + _simulated(part),
+            *(_or_dash(part, value) for value in (figures.joules_per_correct_answer, figures.total_joules_gpu_best)),
             number(figures.pooled_tokens_per_second),
             figures.tier or "-",
         )
     return table
+
+
+def _or_dash(part: PartResult, joules: float | None) -> str:
+    return "-" if joules is None else _energy(part, joules)
+
+
+def in_words(reason: str | None) -> str:
+    """The sentence for a reason code; what is no code stays as it is."""
+    return REASONS.get(reason or "", reason or "No reason was recorded.")
 
 
 def number(value: float | None) -> str:

@@ -45,6 +45,7 @@ class PartResult:
             "repeat_index": self.unit.repeat_index,
             "n_planned": self.unit.n_items,
             "n_failed": self.n_failed,
+            "simulated": self.is_simulated,
             "energy_source": self.figures.energy_source,
             "energy_boundary": self.run.get("energy_boundary"),
             "reasons": self.meter_reasons,

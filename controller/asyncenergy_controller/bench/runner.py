@@ -256,6 +256,7 @@ def _header(bench: Bench, loaded: Loaded, left: list[Item]) -> dict[str, Any]:
         "task": {
             "name": loaded.task.name,
             "n_shot": loaded.task.n_shot,
+            "level": getattr(loaded.task, "level", None),
             "dataset_revision": loaded.task.dataset_revision,
             "is_canary": loaded.task.is_canary,
         },

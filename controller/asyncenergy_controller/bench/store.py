@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, fields
 from itertools import zip_longest
 from pathlib import Path
-from typing import IO, Any, Literal
+from typing import IO, Any, Literal, Self
 
 from asyncenergy_controller import clock
 from asyncenergy_controller.bench.files import LineWriter, lock, read_json, read_lines, write_json
@@ -139,11 +139,17 @@ def _phases(marks: list[dict[str, Any]]) -> Iterator[PhaseRow]:
 
 
 class RunDir:
-    """One benchmark on disk."""
+    """One benchmark on disk. As a context it is released at the end, where this process holds it."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._lock: IO[str] | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
 
     @property
     def id(self) -> str:

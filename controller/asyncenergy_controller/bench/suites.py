@@ -1,6 +1,11 @@
-"""The named suites. The numbers of `quick`, `calibrate` and `reference` are those of the deployed suite."""
+"""The named suites, and sweeps over any of them.
 
-from asyncenergy_controller.bench.plan import Pinned, Plan, Unit, with_power_caps
+The numbers of `quick`, `calibrate` and `reference` are those of the deployed suite.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from asyncenergy_controller.bench.plan import Pinned, Plan, Unit, with_clock_locks, with_power_caps
 
 MINI_SWEEP = (0.85, 0.75, 0.65)
 FIVE_SHOT = 5
@@ -37,3 +42,17 @@ REFERENCE = Plan(
 
 NAMED = {plan.suite: plan for plan in (SMOKE, QUICK, CALIBRATE, REFERENCE)}
 SMALL_ITEMS = 5
+
+
+def sweep_plan(base: Sequence[Unit], *, caps: Iterable[float], clocks_mhz: Iterable[float]) -> Plan:
+    """Each unit at stock, then under each cap (a fraction of the factory default), then at each locked clock."""
+    stock = [unit for unit in base if unit.power_cap is None]
+    units = [
+        swept
+        for unit in stock
+        for swept in (
+            *with_power_caps(unit, (None, *caps)),
+            *with_clock_locks(unit, (round(clock) for clock in clocks_mhz)),
+        )
+    ]
+    return Plan(suite="sweep", units=tuple(units))

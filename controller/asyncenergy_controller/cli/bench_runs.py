@@ -3,7 +3,7 @@
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table
+from rich.table import Column, Table
 
 from asyncenergy_controller.bench.files import read_json
 from asyncenergy_controller.bench.report import number, result_tables
@@ -48,13 +48,14 @@ def _summary(run: RunDir, uploads: Uploads) -> dict[str, Any]:
         "n_planned": run.plan.n_items,
         "models": sorted({part["model"] for part in parts}),
         "joules_per_correct_answer": [part["figures"]["joules_per_correct_answer"] for part in parts],
-        "simulated": any(part["energy_source"] == "simulated" for part in parts),
+        "simulated": any(part["simulated"] for part in parts),
         "upload": uploads.state_of(bundle.read_bytes()) if bundle.exists() else None,
     }
 
 
 def _table(rows: list[dict[str, Any]]) -> Table:
-    table = Table("run", "suite", "state", "questions", "model", "J/correct", "upload")
+    wide = [Column(name, overflow="fold") for name in ("suite", "state", "questions", "model", "J/correct", "upload")]
+    table = Table(Column("run", no_wrap=True), *wide)
     for row in rows:
         word = " simulated" if row["simulated"] else ""
         table.add_row(

@@ -48,16 +48,18 @@ class Measuring(Common):
 
 
 def takes(options: type[Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command the options of a dataclass; it receives one instance of it as `options`."""
+    """Give a command the options of a dataclass; it receives one instance of it in its parameter of that type."""
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         @wraps(command)
         def wrapper(**given: Any) -> None:
             shared = {field.name: given.pop(field.name) for field in fields(options)}
-            command(options=options(**shared), **given)
+            command(**given, **{taker.name: options(**shared)})
 
+        parameters = list(inspect.signature(command).parameters.values())
+        taker = next(p for p in parameters if p.annotation is options)
         hints = get_type_hints(options, include_extras=True)
-        own = [p for p in inspect.signature(command).parameters.values() if p.name != "options"]
+        own = [p for p in parameters if p is not taker]
         shared = [
             inspect.Parameter(
                 field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=hints[field.name]

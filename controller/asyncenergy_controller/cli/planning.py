@@ -1,14 +1,48 @@
 """From options to a plan."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Annotated, Literal
 
-from asyncenergy_controller.bench.plan import SEED, Plan, SettingValue, Timings, Unit
+import typer
+
+from asyncenergy_controller.bench.plan import SEED, Plan, SettingValue, Thinking, Timings, Unit
 from asyncenergy_controller.bench.suites import SMALL_ITEMS
 from asyncenergy_controller.cli.options import Measuring
 from asyncenergy_controller.errors import UsageError
 from asyncenergy_controller.settings import Settings
 
 SMALL = "small"
+DEFAULT_ITEMS = 40
+SweptSuite = Literal["smoke", "quick", "reference"]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Options that choose one task and how it is asked."""
+
+    task: Annotated[str, typer.Option(help="arith, gsm8k, gsm8k_platinum, mmlu_redux, ifeval, ...")] = "arith"
+    level: Annotated[int | None, typer.Option(min=1, help="Difficulty, for arith.")] = None
+    n_shot: Annotated[int | None, typer.Option(min=0, help="Worked examples before each question.")] = None
+    thinking: Annotated[Thinking, typer.Option(help="Let the model think first.")] = "off"
+    reasoning_effort: Annotated[str | None, typer.Option(help="low, medium, high, where the model knows it.")] = None
+    temperature: Annotated[float, typer.Option(min=0, help="0 is greedy.")] = 0.0
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", help="KEY=VALUE: an engine setting to keep with the run.")
+    ] = None
+
+    def unit(self) -> Unit:
+        """40 questions of the task, unless --items says otherwise."""
+        return Unit(
+            task=self.task,
+            n_items=DEFAULT_ITEMS,
+            level=self.level,
+            n_shot=self.n_shot,
+            thinking=self.thinking,
+            reasoning_effort=self.reasoning_effort,
+            temperature=self.temperature,
+            settings=setting_pairs(self.set_ or ()),
+        )
 
 
 def adjusted(plan: Plan, options: Measuring, settings: Settings) -> Plan:
@@ -38,6 +72,17 @@ def n_items(given: str | None) -> int | None:
     if not 1 <= count <= 5_000:
         raise UsageError(f"--items is a number from 1 to 5000, or {SMALL!r}; {given!r} was given.")
     return count
+
+
+def numbers(option: str, given: str) -> list[float]:
+    """Comma-separated positive numbers. Raises UsageError."""
+    try:
+        found = [float(text) for text in given.split(",") if text.strip()]
+    except ValueError:
+        found = [0.0]
+    if any(not value > 0 for value in found):
+        raise UsageError(f"{option} takes positive numbers with commas between them; {given!r} was given.")
+    return found
 
 
 def setting_pairs(given: Iterable[str]) -> dict[str, SettingValue]:

@@ -16,7 +16,8 @@ from asyncenergy_controller.bench.store import ItemRow
 class ProgressBar:
     """Shows what a running benchmark tells; implements the runner's Observer."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan, *, simulated: bool) -> None:
+        self._unit_of_energy = "J simulated" if simulated else "J"
         self._plan = plan
         self._projection = Projection(plan)
         self._started_s = clock.monotonic()
@@ -55,7 +56,7 @@ class ProgressBar:
         self._asked += 1
         self._projection.measured(self._unit, self._asked, row.t_end_s - self._first_start_s)
         left_s = self._projection.left_s(self._position, self._done + self._asked)
-        energy = "energy not measured" if energy_j is None else f"{number(energy_j)} J"
+        energy = "energy not measured" if energy_j is None else f"{number(energy_j)} {self._unit_of_energy}"
         left = "" if left_s is None else f"{_duration(left_s)} left"
         self._bar.update(self._row, advance=1, energy=energy, left=left)
         self._project(left_s)

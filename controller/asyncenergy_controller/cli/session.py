@@ -2,17 +2,19 @@
 
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import typer
 
 from asyncenergy_controller.bench.consent import require_consent
 from asyncenergy_controller.bench.machine import engine_pids, node_entry
 from asyncenergy_controller.bench.plan import Plan
+from asyncenergy_controller.bench.projection import expectation
 from asyncenergy_controller.bench.report import result_tables
 from asyncenergy_controller.bench.results import RunResult, keep_result
 from asyncenergy_controller.bench.runner import Bench, Loaded, Outcome, load_units, run_plan, weights_digest
 from asyncenergy_controller.bench.store import RunDir, RunStore
+from asyncenergy_controller.bench.suites import QUICK
 from asyncenergy_controller.cli.console import say, show, show_json
 from asyncenergy_controller.cli.options import Measuring
 from asyncenergy_controller.cli.progress import ProgressBar
@@ -33,7 +35,8 @@ def measure(ctx: typer.Context, options: Measuring, make_plan: Callable[[Setting
     plan = make_plan(settings)
     store = RunStore(settings.data_dir)
     unfinished = _unfinished(store, plan) if options.resume else None
-    plan = unfinished.plan if unfinished else plan
+    if unfinished:  # as it was planned; only the time limit is this start's own
+        plan = unfinished.plan.model_copy(update={"time_limit_s": options.time_limit})
     outcome, result = _run(settings, plan, store, unfinished)
     _report(result, outcome, as_json=options.json)
     if options.submit and result.run.bundle_path.exists():
@@ -57,18 +60,8 @@ def _run(settings: Settings, plan: Plan, store: RunStore, unfinished: RunDir | N
         info = replace(info, weights_digest=weights_digest(info))
         _require_pinned(plan, info)
         meter = open_meter(settings.meter, settings.device, own_pids=engine_pids(engine.base_url))
-        with closing(meter), closing(_Held(_take(store, plan, unfinished))) as held:
-            return _measured(settings, plan, units, held.run, engine, info, meter)
-
-
-@dataclass(frozen=True)
-class _Held:
-    """A run of this process; released whatever happens."""
-
-    run: RunDir
-
-    def close(self) -> None:
-        self.run.release()
+        with closing(meter), _take(store, plan, unfinished) as run:
+            return _measured(settings, plan, units, run, engine, info, meter)
 
 
 def _take(store: RunStore, plan: Plan, unfinished: RunDir | None) -> RunDir:
@@ -90,7 +83,9 @@ def _measured(
 ) -> tuple[Outcome, RunResult]:
     known = meter.info()
     _introduce(run, info, known)
-    with ProgressBar(plan) as bar:
+    if plan.suite == "quick":
+        say(expectation(plan, known.device_kind, QUICK.n_items))
+    with ProgressBar(plan, simulated=known.energy_source == "simulated") as bar:
         bench = Bench(
             run=run,
             plan=plan,
@@ -143,8 +138,7 @@ def _report(result: RunResult, outcome: Outcome, *, as_json: bool) -> None:
         say(f"{outcome.state.capitalize()}: {outcome.reason}")
     if outcome.state != "finished":
         say(f"What was measured is kept. Go on with `bench {result.run.plan.suite} --resume`.")
-    if result.no_bundle:
-        say(result.no_bundle)
+    say(result.no_bundle or f"To publish it: async-energy-controller bench submit {result.run.id}")
     say(f"Kept in {result.run.path}")
 
 
