@@ -62,7 +62,7 @@ def made_run(
     trace: dict[str, list[Any]] | None = None,
     **run: Any,
 ) -> dict[str, Any]:
-    """A run of equal items (or of `spans`, in s from the first start) under a load of `watts` at time t of the trace."""
+    """A run of equal items (or of `spans`, in s from the first start) under `watts` at time t of the trace."""
     power = watts if callable(watts) else lambda _: watts
     n_samples = round((lead_s + seconds + tail_s) / period_s) + 1
     t_s = [round(i * period_s, 6) for i in range(n_samples)]

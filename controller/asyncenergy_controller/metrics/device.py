@@ -4,16 +4,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .columns import Array
+from .columns import Array, number
 from .readings import ratio
 from .recording import Recording
 
 
 @dataclass(frozen=True, kw_only=True)
 class DeviceFigures:
-    """Plain means and extremes of the samples in the window; shape figures have no unit unless named."""
+    """Means and extremes of the samples in the window; shape figures have no unit unless named.
+
+    peak_sampled_gpu_w is the highest sample of the integrated field in the whole recording.
+    """
 
     peak_gpu_w: float | None
+    peak_sampled_gpu_w: float | None
     gpu_power_std_w: float | None
     gpu_power_cv: float | None
     gpu_power_crest_factor: float | None
@@ -40,6 +44,7 @@ def device_figures(recording: Recording) -> DeviceFigures:
     p50, p95 = np.percentile(power, (50, 95)).tolist() if power.size else (None, None)
     return DeviceFigures(
         peak_gpu_w=_max(instant if instant.size else power),
+        peak_sampled_gpu_w=number(np.fmax.reduce(recording.sample("gpu_power_w"), initial=np.nan)),
         gpu_power_std_w=std_w,
         gpu_power_cv=ratio(std_w, mean_w),
         gpu_power_crest_factor=ratio(_max(power), mean_w),

@@ -11,6 +11,7 @@ from .columns import Array, to_array, to_times
 from .energy import MAX_HOLE_S, Channel, CounterReading, counter_energy_j, unwrap_uj, wrapping_counter_energy_j
 
 COUNTER_MUST_MOVE_S = 1.0
+POWER_COLUMNS = frozenset({"gpu_power_w", "gpu_power_instant_w", "wall_power_w"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +70,8 @@ class Recording:
         if key not in self._columns:
             values = (self.run.get(table) or {}).get(name)
             column = np.full(length, np.nan) if values is None else to_array(values, key)
+            if name in POWER_COLUMNS:  # nothing that runs draws 0 W: a zero is a reading that failed
+                column = np.where(column == 0, np.nan, column)
             if column.size != length:
                 raise ValueError(f"{key} has {column.size} values, the other columns of {table} have {length}")
             self._columns[key] = column
