@@ -26,3 +26,7 @@ class DueTask(Task):  # type: ignore[type-arg]  # Celery's Task is generic in it
 app = Celery("asyncenergy", task_cls=DueTask)
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
+app.conf.beat_schedule = {
+    # every 15 s: rows of the board that a decision has made stale
+    "rebuild-board": {"task": "bench.rebuild_board", "schedule": 15.0},
+}

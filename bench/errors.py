@@ -21,7 +21,7 @@ class BundleTooLarge(AsyncEnergyError):
     def __init__(self, size: int, limit: int) -> None:
         super().__init__(
             f"The bundle has {size / 2**20:.1f} MiB, and {limit // 2**20} MiB are taken; send fewer runs at once.",
-            code="too_large",
+            code="body_too_large",
         )
 
 

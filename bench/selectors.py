@@ -9,7 +9,7 @@ from uuid import UUID
 from django.db.models import Count, F, OrderBy, Q, QuerySet
 
 from accounts.models import User
-from bench.models import BoardRow, BoardState, Decision, Node, Run, RunColumns, Submission
+from bench.models import Alias, BoardRow, BoardState, Decision, Node, Run, RunColumns, Submission
 from bench.rows import row_of_run
 
 SORTS = {
@@ -154,16 +154,38 @@ def moderation_log_count() -> int:
 
 def submissions_of(account: User) -> QuerySet[Submission]:
     """The account's own submissions, newest first."""
-    return (
-        Submission.objects.filter(account=account)
-        .defer("bundle_zlib")
-        .prefetch_related("runs__decisions", "runs__node")
-    )
+    return Submission.objects.filter(account=account).defer("bundle_zlib").prefetch_related("runs__decisions")
 
 
 def nodes_of(account: User) -> QuerySet[Node]:
     """The account's own machines."""
     return Node.objects.filter(account=account).annotate(n_runs=Count("runs"))
+
+
+def submission_summary(submission: Submission) -> dict[str, Any]:
+    """A submission for its owner: each run's state, the gates that it did not pass, and what was decided."""
+    names = ("id", "status", "suite", "schema_version", "sha256", "generated_at", "received_at")
+    runs = sorted(submission.runs.all(), key=lambda run: run.index)
+    return {**{name: getattr(submission, name) for name in names}, "runs": [_own_run(run) for run in runs]}
+
+
+def gates_failed(run: Run) -> list[dict[str, Any]]:
+    """The gates that hold or mark a run."""
+    return [gate for gate in run.gates if gate["passed"] is False]
+
+
+def names_listed() -> dict[str, frozenset[str]]:
+    """The names that maintainers know, by kind: only they may reach spreadsheets and language models."""
+    known: dict[str, set[str]] = {kind: set() for kind in Alias.Kind.values}
+    for kind, name in Alias.objects.values_list("kind", "name"):
+        known[kind].add(name)
+    return {kind: frozenset(names) for kind, names in known.items()}
+
+
+def _own_run(run: Run) -> dict[str, Any]:
+    names = ("id", "index", "status", "model", "task", "gpu_class", "tier", "tier_claimed", "joules_per_correct_answer")
+    decisions = [_decision(decision) for decision in run.decisions.all()]
+    return {**{name: getattr(run, name) for name in names}, "gates": gates_failed(run), "decisions": decisions}
 
 
 def _filtered(query: BoardQuery) -> QuerySet[BoardRow]:

@@ -1,5 +1,6 @@
 """Writes of the corpus. Each owns its transaction and its rule."""
 
+from bench.services.aliases import alias_list_names, alias_set
 from bench.services.board import board_rebuild
 from bench.services.ingest import IngestResult, RunOutcome, submission_ingest
 from bench.services.moderation import (
@@ -13,14 +14,20 @@ from bench.services.moderation import (
     submission_publish_reference,
     submission_withdraw,
 )
-from bench.services.nodes import node_upsert
+from bench.services.nodes import node_count, node_upsert
+from bench.services.reference import Loaded, reference_load
 
 __all__ = [
     "IngestResult",
+    "Loaded",
     "Outcome",
     "RunOutcome",
+    "alias_list_names",
+    "alias_set",
     "board_rebuild",
+    "node_count",
     "node_upsert",
+    "reference_load",
     "run_publish",
     "run_reinstate",
     "run_reject",

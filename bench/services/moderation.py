@@ -13,8 +13,8 @@ from asyncenergy.errors import AsyncEnergyError
 from bench.errors import AlreadyDecided, NotAllowed, OnlyInDemo, ReasonMissing, ReasonUnknown
 from bench.models import WAITING, Decision, ReviewStatus, Run, Submission
 from bench.services.board import runs_mark_dirty
+from bench.services.nodes import MODERATE
 
-MODERATE = "bench.moderate_run"
 MAINTAINER = "a maintainer"
 SUBMITTER = "the submitter"
 REFERENCE = "maintainers (reference data)"

@@ -8,11 +8,14 @@ from django.utils.crypto import salted_hmac
 
 from accounts.models import User
 from asyncenergy import clock
-from bench.models import Node
+from bench.errors import NotAllowed
+from bench.models import Node, ReviewStatus
+from bench.services.board import runs_mark_dirty
 
 FREE_MACHINES = 3
 FREE_WINDOW = timedelta(days=30)
 REFERENCE_ID = "H"
+MODERATE = "bench.moderate_run"
 
 
 def public_node_id(account_id: int, node_hash: str) -> str:
@@ -45,6 +48,17 @@ def node_upsert(
             setattr(node, name, known[name])
         node.updated_at = now
         node.save(update_fields=[*changed, "updated_at"])
+    return node
+
+
+@transaction.atomic
+def node_count(*, node: Node, by: User, is_counted: bool = True) -> Node:
+    """Let a person decide whether a machine counts as a distinct one."""
+    if not by.has_perm(MODERATE) or node.account_id == by.pk:
+        raise NotAllowed("Only maintainers decide this, and nobody about their own machine.", code="not_a_maintainer")
+    node.is_counted = is_counted
+    node.save(update_fields=["is_counted"])
+    runs_mark_dirty(node.runs.filter(status=ReviewStatus.PUBLISHED))
     return node
 
 

@@ -22,7 +22,7 @@ _SIGNED = frozenset(
         "seed",
     }
 )
-_SIGNED_COLUMNS = frozenset({"gpu_temp_c"})
+_UNCHECKED_COLUMNS = frozenset({"gpu_temp_c", "answer", "finish_reason", "power_field"})  # signed, or words
 _COUNTERS = ("gpu_energy_mj", "cpu_energy_uj")
 
 
@@ -86,7 +86,7 @@ def _counts(run: Mapping[str, Any]) -> Iterator[Refusal]:
 def _negative_columns(run: Mapping[str, Any]) -> Iterator[Refusal]:
     for table in ("items", "trace"):
         for name, column in run[table].items():
-            if name in _SIGNED_COLUMNS or name in _COUNTERS or not isinstance(column, list):
+            if name in _UNCHECKED_COLUMNS or name in _COUNTERS or not isinstance(column, list):
                 continue
             at = _first_negative(column)
             if at is not None:

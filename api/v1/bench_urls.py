@@ -1,0 +1,14 @@
+from django.urls import URLPattern, URLResolver, path
+
+from api.v1 import bench, bench_submissions
+
+urlpatterns: list[URLPattern | URLResolver] = [
+    path("leaderboard", bench.Leaderboard.as_view(), name="bench-leaderboard"),
+    path("facets", bench.Facets.as_view(), name="bench-facets"),
+    path("runs/<uuid:run_id>", bench.Run.as_view(), name="bench-run"),
+    path("moderation-log", bench.ModerationLog.as_view(), name="bench-moderation-log"),
+    path("submissions", bench_submissions.Submissions.as_view(), name="bench-submissions"),
+    path("submissions/<uuid:submission_id>", bench_submissions.SubmissionDetail.as_view(), name="bench-submission"),
+    path("submissions/<uuid:submission_id>/withdraw", bench_submissions.Withdraw.as_view(), name="bench-withdraw"),
+    path("nodes", bench_submissions.Nodes.as_view(), name="bench-nodes"),
+]
