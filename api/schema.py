@@ -6,6 +6,8 @@ from hashlib import sha256
 from typing import Any
 
 from django.http import HttpResponse
+from django.http.response import HttpResponseBase
+from django.utils.cache import get_conditional_response
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.renderers import OpenApiJsonRenderer
@@ -74,9 +76,10 @@ def schema_json() -> tuple[bytes, str]:
 
 class OpenApi(PublicView):
     @extend_schema(responses=OpenApiTypes.OBJECT, operation_id="openapi", summary="This document")
-    def get(self, request: Request) -> HttpResponse:
+    def get(self, request: Request) -> HttpResponseBase:
         body, etag = schema_json()
-        return HttpResponse(body, content_type="application/json", headers={"ETag": etag})
+        document = HttpResponse(body, content_type="application/json", headers={"ETag": etag})
+        return get_conditional_response(request, etag=etag, response=document) or document
 
 
 class HealthSerializer(serializers.Serializer[dict[str, str]]):

@@ -129,7 +129,7 @@ STORAGES = {
 # Accounts --------------------------------------------------------------------------------------------------------
 AUTH_USER_MODEL = "accounts.User"
 LOGIN_URL = "accounts:login"
-LOGIN_REDIRECT_URL = "accounts:keys"
+LOGIN_REDIRECT_URL = "accounts:account"
 LOGOUT_REDIRECT_URL = "accounts:login"
 PASSWORD_HASHERS = [
     "django.contrib.auth.hashers.ScryptPasswordHasher",

@@ -1,7 +1,10 @@
 from django.contrib import admin
 from django.urls import URLPattern, URLResolver, include, path
 
+from accounts.views import admin_login
+
 urlpatterns: list[URLPattern | URLResolver] = [
+    path("admin/login/", admin_login),
     path("admin/", admin.site.urls),
     path("accounts/", include("accounts.urls")),
     path("", include("bench.urls")),

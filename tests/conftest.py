@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 import time_machine
@@ -65,3 +66,16 @@ def submitter_api(submitter: User) -> APIClient:
 @pytest.fixture
 def maintainer_api(maintainer: User) -> APIClient:
     return people.api_client(maintainer)
+
+
+@pytest.fixture
+def probe(settings: Any) -> str:
+    """Serve the addresses of tests.probe too, and return their prefix."""
+    settings.ROOT_URLCONF = "tests.probe"
+    return "/api/probe"
+
+
+@pytest.fixture
+def bench_path(probe: str) -> str:
+    """An address that an API key opens with the scope bench."""
+    return f"{probe}/bench"

@@ -22,7 +22,7 @@ COMMANDS = {
 }
 
 
-def free_port() -> int:
+def free_port():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
@@ -65,7 +65,7 @@ def ports(tmp_path_factory) -> Iterator[dict[str, int]]:
 
 
 @pytest.fixture(params=COMMANDS)
-def server(request, ports) -> str:
+def server(request):
     return request.param
 
 
@@ -76,7 +76,7 @@ def connection(server, ports) -> Iterator[http.client.HTTPConnection]:
     connection.close()
 
 
-def post(connection, path: str, size: int, *, chunked: bool = False) -> tuple[int, dict, bool]:
+def post(connection, path: str, size: int, *, chunked: bool = False) -> tuple[int, dict[str, str], bool]:
     """Return status, body, and whether the server closed the connection."""
     text = b'"' + b"x" * (size - 2) + b'"'
     parts = (text[start : start + 2**16] for start in range(0, size, 2**16))
