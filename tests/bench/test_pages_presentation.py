@@ -1,12 +1,15 @@
 """How figures are written and where they are drawn."""
 
+from collections.abc import Sequence
 from math import isclose
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bench.presentation import (
+    Interval,
     LogScale,
     between,
     counted,
@@ -19,6 +22,19 @@ from bench.presentation import (
     with_sign,
     with_unit,
 )
+
+
+def scale_over(values: Sequence[float | None]) -> LogScale:
+    scale = LogScale.over(values)
+    assert scale is not None
+    return scale
+
+
+def drawn(scale: LogScale, *ends: Any) -> Interval:
+    interval = scale.interval(*ends)
+    assert interval is not None
+    return interval
+
 
 joules = st.floats(min_value=1e-6, max_value=1e9)
 
@@ -90,7 +106,7 @@ def test_three_digits_are_right_to_half_a_percent(value):
 @settings(max_examples=50)
 @given(st.lists(joules, min_size=1, max_size=30))
 def test_a_scale_holds_all_its_values_in_order(values):
-    scale = LogScale.over(values)
+    scale = scale_over(values)
     places = [float(scale.x(value).rstrip("%")) for value in sorted(values)]
     assert places == sorted(places)
     assert all(0 <= place <= 100 for place in places)
@@ -99,18 +115,18 @@ def test_a_scale_holds_all_its_values_in_order(values):
 
 
 def test_a_scale_marks_the_powers_of_ten():
-    scale = LogScale.over([31.4, None, 1724])
+    scale = scale_over([31.4, None, 1724])
     assert (scale.low, scale.high) == (20, 2000)
     assert [tick.text for tick in scale.ticks()] == ["100", "1,000"]
     assert scale.x(200) == "50.0%"
 
 
 def test_a_narrow_scale_marks_twos_and_fives_as_well():
-    assert [tick.text for tick in LogScale.over([22, 48]).ticks()] == ["20", "50"]
+    assert [tick.text for tick in scale_over([22, 48]).ticks()] == ["20", "50"]
 
 
 def test_one_value_still_makes_a_scale():
-    assert LogScale.over([100]).x(100) == "50.0%"
+    assert scale_over([100]).x(100) == "50.0%"
 
 
 def test_nothing_positive_makes_no_scale_and_no_mark():
@@ -119,19 +135,19 @@ def test_nothing_positive_makes_no_scale_and_no_mark():
 
 
 def test_an_interval_lies_around_its_value_and_inside_the_wider_one():
-    drawn = LogScale(10, 1000).interval(100, (50, 200), (20, 500))
-    assert drawn.value == "50.0%"
-    places = [drawn.wide_low, drawn.low, drawn.value, drawn.high, drawn.wide_high]
-    assert places == sorted(places, key=lambda place: float(place.rstrip("%")))
+    interval = drawn(LogScale(10, 1000), 100, (50, 200), (20, 500))
+    places = [interval.wide_low, interval.low, interval.value, interval.high, interval.wide_high]
+    assert interval.value == "50.0%"
+    assert places == sorted(places, key=lambda place: float(str(place).rstrip("%")))
 
 
 def test_a_withheld_interval_is_not_drawn():
-    drawn = LogScale(10, 1000).interval(100, None)
-    assert (drawn.low, drawn.high, drawn.wide_low) == (None, None, None)
+    interval = drawn(LogScale(10, 1000), 100, None)
+    assert (interval.low, interval.high, interval.wide_low) == (None, None, None)
 
 
 def test_parts_lie_end_to_end():
-    empty, loaded, answering = stacked([60, 30, 10])
+    empty, loaded, answering = stacked([60, 30, 10]) or []
     assert [empty.x, loaded.x, answering.x] == ["0.00%", "60.00%", "90.00%"]
     assert answering.width == "10.00%"
     assert answering.share == 0.1
@@ -155,6 +171,5 @@ def test_thinning_keeps_the_peak_the_floor_and_the_ends(samples, limit):
 
 
 def test_thinning_leaves_a_gap_a_gap():
-    samples = [100.0] * 300
-    samples[150] = None
+    samples = [*[100.0] * 150, None, *[100.0] * 149]
     assert 150 in thinned(samples, 60)

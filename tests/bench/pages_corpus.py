@@ -1,0 +1,98 @@
+"""A small corpus for the tests of pages: hand-made rows for lists, recorded runs for everything else."""
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+from accounts.models import User
+from bench.models import BoardRow, Run
+from bench.services.board import board_rebuild
+from bench.services.ingest import submission_ingest
+from bench.services.moderation import submission_publish_demo, submission_publish_reference
+from tests.people import make_user
+
+REFERENCE = Path(__file__).resolve().parents[2] / "bench" / "reference" / "h200-smollm2-135m.json.gz"
+NOW = "2026-08-20T12:00:00+00:00"
+SHOWN_RUN = "11111111-1111-4111-8111-111111111111"
+ROW: dict[str, Any] = {
+    "config_key": "a" * 16,
+    "task": "arith",
+    "model": "SmolLM2-135M-Instruct",
+    "quantization": "bfloat16",
+    "engine": "transformers",
+    "engine_version": "4.57",
+    "gpu_class": "H200",
+    "power_limit_w": None,
+    "clock_lock_mhz": None,
+    "thinking_mode": None,
+    "concurrency": 1,
+    "energy_source": "counter",
+    "energy_boundary": "gpu_board",
+    "joules_per_correct_answer": 834.1,
+    "jpc_ci_low": 480.0,
+    "jpc_ci_high": 2167.0,
+    "jpc_wide_low": 477.0,
+    "jpc_wide_high": 2168.0,
+    "jpc_min": 834.1,
+    "jpc_max": 834.1,
+    "spread_min": None,
+    "spread_max": None,
+    "joules_per_token": 2.96,
+    "joules_per_item": 146.0,
+    "accuracy": 0.175,
+    "accuracy_ci_low": 0.087,
+    "accuracy_ci_high": 0.319,
+    "n_items": 40,
+    "n_correct": 7,
+    "pooled_tokens_per_second": 43.7,
+    "ttft_p50_s": None,
+    "tier": "C",
+    "verified": True,
+    "correctness_word": "server",
+    "flags": [],
+    "marks": [],
+    "rank": 1,
+    "n_runs": 1,
+    "n_nodes": 1,
+    "n_unique_submitters": 1,
+    "n_accounts": 1,
+    "methodology_version": "3",
+    "run_id": SHOWN_RUN,
+    "latest_run_id": SHOWN_RUN,
+    "updated_at": NOW,
+}
+COLUMNS = {field.name for field in BoardRow._meta.concrete_fields} & set(ROW)
+
+
+def make_row(key: str, **changes: Any) -> BoardRow:
+    """A row of the board; `key` tells it from the others."""
+    payload = {**ROW, "config_key": key.ljust(16, "0"), **changes}
+    stored = {name: payload[name] for name in COLUMNS}
+    return BoardRow.objects.create(**stored, place=payload["joules_per_correct_answer"], payload=payload)
+
+
+def publish_recorded_runs() -> dict[tuple[str, str, int], Run]:
+    """The project's own recording on the board, by number format, task and concurrency."""
+    raw = gzip.decompress(REFERENCE.read_bytes())
+    submission = submission_ingest(account=make_user("recorder@example.org"), raw=raw, is_reference=True).submission
+    submission_publish_reference(submission=submission)
+    board_rebuild(full=True)
+    runs = Run.objects.filter(submission=submission)
+    return {(str(run.quantization), str(run.task), run.config["concurrency"]): run for run in runs}
+
+
+def submit_recorded_run(account: User, index: int = 0, **changes: Any) -> Run:
+    """One recorded run, as its owner submits it: nobody has decided on it."""
+    bundle = json.loads(gzip.decompress(REFERENCE.read_bytes()))
+    run = bundle["runs"][index] | changes
+    raw = json.dumps(bundle | {"runs": [run]}).encode()
+    return submission_ingest(account=account, raw=raw).runs[0].run
+
+
+def publish_simulated_run() -> Run:
+    """A run whose energy is simulated, published as a demonstration does."""
+    run = submit_recorded_run(make_user("demo@example.org"), energy_source="simulated")
+    submission_publish_demo(submission=run.submission)
+    board_rebuild(full=True)
+    return run

@@ -1,0 +1,61 @@
+"""Reads a page as a browser would, as far as tests need it."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+
+VOID = {"area", "base", "br", "col", "hr", "img", "input", "link", "meta", "source", "wbr"}
+DRAWN = {"line", "rect", "text", "svg", "g"}
+
+
+@dataclass
+class Page(HTMLParser):
+    """The elements of a page in order, its text, and what is wrong with its markup."""
+
+    html: str
+    elements: list[tuple[str, dict[str, str]]] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        super().__init__()
+        self._open: list[str] = []
+        self._text: list[str] = []
+        self.feed(self.html)
+        self.faults += [f"<{tag}> is never closed" for tag in self._open]
+
+    def handle_starttag(self, tag, attrs):
+        names = Counter(name for name, _ in attrs)
+        self.faults += [f"<{tag}> has {name} twice" for name, n in names.items() if n > 1]
+        self.elements.append((tag, {name: value or "" for name, value in attrs}))
+        if tag not in VOID:
+            self._open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.handle_starttag(tag, attrs)
+        if tag not in VOID:
+            self._open.pop()
+            if tag not in DRAWN:
+                self.faults.append(f"<{tag}/> is not closed by a slash in HTML")
+
+    def handle_endtag(self, tag):
+        if not self._open or self._open.pop() != tag:
+            self.faults.append(f"</{tag}> closes nothing")
+
+    def handle_data(self, data):
+        self._text.append(data)
+
+    @property
+    def text(self) -> str:
+        """The words of the page; narrow spaces read as plain ones."""
+        return " ".join("".join(self._text).replace("\u202f", " ").split())
+
+    def all(self, tag: str) -> list[dict[str, str]]:
+        return [attributes for name, attributes in self.elements if name == tag]
+
+    def values(self, attribute: str) -> list[str]:
+        return [attributes[attribute] for _, attributes in self.elements if attribute in attributes]
+
+
+def read(response) -> Page:
+    """The page of a response."""
+    return Page(response.content.decode())

@@ -1,0 +1,131 @@
+"""The page of one run: readings, ledger, trace, gates, honesty, items, decisions."""
+
+import pytest
+
+from bench import selectors
+from bench.services.moderation import run_publish, run_withdraw
+from tests.bench.pages_corpus import publish_recorded_runs, publish_simulated_run, submit_recorded_run
+from tests.bench.pages_html import read
+
+pytestmark = pytest.mark.django_db
+
+
+def page_of(client, run):
+    return read(client.get(f"/bench/runs/{run.pk}/"))
+
+
+@pytest.fixture
+def recorded():
+    return publish_recorded_runs()
+
+
+def test_a_recorded_run_shows_its_headline_and_readings(client, recorded):
+    text = page_of(client, recorded["bfloat16", "arith_recorded", 1]).text
+    assert "Joules per correct answer834.1 J" in text
+    assert "480–2,167, 95 %" in text
+    assert "Energy counter 5,838.7 J" in text
+    assert "Wall meter not measured No wall meter was read." in text
+    assert "7 right of 40" in text
+
+
+def test_the_gross_energy_is_split_into_empty_loaded_and_answering(client, recorded):
+    run = recorded["bfloat16", "arith_recorded", 1]
+    page = page_of(client, run)
+    figures = run.figures
+    waiting = 100 * (1 - figures["net_joules"] / figures["total_joules_gpu_best"])
+    assert f"{waiting:.1f} % of the 5,838.7 J would have been drawn anyway" in page.text
+    assert [rect["class"] for rect in page.all("rect") if rect.get("height") == "100%" and "x" in rect] == [
+        "seg-1",
+        "seg-2",
+        "seg-3",
+    ]
+    assert "Loading the modelnot recorded" in page.text
+
+
+def test_the_chart_draws_the_samples_that_its_table_shows(client, recorded):
+    run = recorded["bfloat16", "arith_recorded", 1]
+    page = page_of(client, run)
+    trace = run.columns.trace()
+    assert [float(power) for power in page.values("data-w")] == trace["gpu_power_w"]
+    assert [float(time) for time in page.values("data-t")] == trace["t_s"]
+    assert page.values("data-answer").count("right") == 7
+    assert any("chart.umd" in script.get("src", "") for script in page.all("script"))
+
+
+def test_a_run_without_a_right_answer_has_no_headline(client, recorded):
+    text = page_of(client, recorded["bfloat16", "gsm8k", 1]).text
+    assert "Joules per correct answerundefined 0 of 15 correct" in text
+
+
+def test_the_page_says_whose_word_correctness_is(client, recorded):
+    text = page_of(client, recorded["float32", "arith_recorded", 1]).text
+    assert "Correctness is the submitter’s word" in text
+
+
+def test_the_decision_and_the_decider_stand_on_the_page(client, recorded):
+    text = page_of(client, recorded["float32", "arith_recorded", 1]).text
+    assert "maintainers (reference data)" in text
+
+
+def test_gates_are_told_in_words(client, recorded):
+    page = page_of(client, recorded["bfloat16", "arith_recorded", 1])
+    verdicts = [attributes["class"] for tag, attributes in page.elements if "verdict" in attributes.get("class", "")]
+    assert {"verdict ok", "verdict flag", "verdict none"} <= set(verdicts)
+    assert "cut off at 64 tokens" in page.text
+
+
+def test_page_and_row_show_one_number(client, recorded):
+    run = recorded["bfloat16", "arith_recorded", 16]
+    row = selectors.board_rows(selectors.BoardQuery(task="arith_recorded"))[0]
+    assert row["run_id"] == str(run.pk)
+    assert f"{row['joules_per_correct_answer']:.1f} J" in page_of(client, run).text
+    assert "134 J" in read(client.get("/bench/leaderboard/?task=arith_recorded")).text
+
+
+def test_nothing_is_blank_or_none(client, recorded):
+    for run in recorded.values():
+        text = page_of(client, run).text
+        assert "None" not in text
+        assert "nan" not in text.split()
+
+
+def test_simulated_energy_is_announced_before_any_figure(client, settings):
+    settings.DEMO = True
+    text = page_of(client, publish_simulated_run()).text
+    assert text.index("Simulated energy.") < text.index("Joules per correct answer")
+
+
+def test_a_waiting_run_is_seen_by_its_owner_and_the_maintainers_alone(client, submitter, other_submitter, maintainer):
+    run = submit_recorded_run(submitter)
+    address = f"/bench/runs/{run.pk}/"
+    assert client.get(address).status_code == 404
+    client.force_login(other_submitter)
+    assert client.get(address).status_code == 404
+    for person in (submitter, maintainer):
+        client.force_login(person)
+        assert "Not public." in read(client.get(address)).text
+
+
+def test_a_withdrawn_run_is_gone_for_the_public(client, submitter, maintainer):
+    run = submit_recorded_run(submitter)
+    run_publish(run=run, by=maintainer, note="Fine.")
+    assert client.get(f"/bench/runs/{run.pk}/").status_code == 200
+    run_withdraw(run=run, by=maintainer, reason_code="faulty", note="The fan was off.")
+    assert client.get(f"/bench/runs/{run.pk}/").status_code == 404
+
+
+def test_an_unknown_run_is_not_found_in_words(client):
+    response = client.get("/bench/runs/11111111-1111-4111-8111-111111111111/")
+    assert response.status_code == 404
+    assert "There is nothing here" in read(response).text
+
+
+def test_a_run_page_takes_two_queries(client, recorded, django_assert_num_queries):
+    run = recorded["bfloat16", "arith_recorded", 1]
+    with django_assert_num_queries(2):
+        page_of(client, run)
+
+
+def test_the_run_page_is_read_only(client, recorded):
+    run = recorded["bfloat16", "arith_recorded", 1]
+    assert client.post(f"/bench/runs/{run.pk}/").status_code == 405

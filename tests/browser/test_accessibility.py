@@ -1,0 +1,72 @@
+"""axe-core looks at every page in both schemes and at two widths; nothing scrolls sideways; nothing complains."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.browser.chromium import NARROW, NARROWEST, WIDE, window
+from tests.browser.conftest import Complaints
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+AXE = (Path(__file__).parent / "vendor" / "axe.min.js").read_text()
+RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+
+
+def serious_faults(page):
+    """Faults by rule and place."""
+    page.evaluate(AXE)
+    found = page.evaluate("rules => axe.run({runOnly: rules})", RULES)
+    return [
+        f"{fault['id']}: {node['target']} {node['failureSummary']}"
+        for fault in found["violations"]
+        if fault["impact"] in ("serious", "critical")
+        for node in fault["nodes"]
+    ]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+def test_no_page_has_a_serious_fault(browser, site, width, scheme):
+    with window(browser, width=width, scheme=scheme) as context:
+        page = context.new_page()
+        for name in site.pages:
+            page.goto(site[name])
+            assert serious_faults(page) == [], name
+
+
+def test_axe_would_find_a_fault(browser, site):
+    with window(browser) as context:
+        page = context.new_page()
+        page.goto(site["home"])
+        page.evaluate("document.querySelector('h1').insertAdjacentHTML('afterend', '<button></button>')")
+        assert any("button-name" in fault for fault in serious_faults(page))
+
+
+def test_nothing_scrolls_sideways_on_the_narrowest_phone(browser, site):
+    with window(browser, width=NARROWEST) as context:
+        page = context.new_page()
+        for name in site.pages:
+            page.goto(site[name])
+            widths = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
+            assert widths[0] <= widths[1], name
+
+
+def test_the_browser_has_nothing_to_complain_about(browser, site):
+    with window(browser) as context:
+        page = context.new_page()
+        complaints = Complaints(page)
+        for name in set(site.pages) - {"missing"}:
+            page.goto(site[name], wait_until="networkidle")
+            page.emulate_media(color_scheme="dark")
+            page.emulate_media(color_scheme="light")
+        assert complaints.heard == []
+
+
+def test_a_breach_of_the_content_policy_would_be_heard(browser, site):
+    with window(browser) as context:
+        page = context.new_page()
+        complaints = Complaints(page)
+        page.goto(site["home"])
+        page.evaluate("document.body.insertAdjacentHTML('beforeend', '<p style=\"color: red\">')")
+        page.wait_for_timeout(100)
+        assert any("Content Security Policy" in words for words in complaints.heard)
