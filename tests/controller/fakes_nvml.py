@@ -1,8 +1,10 @@
 """A fake of the `pynvml` module: the real one's constants and errors, invented boards behind its functions."""
 
+import json
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import SimpleNamespace
 
 import pynvml
@@ -62,17 +64,22 @@ class FakeBoard:
     fails: dict[str, int] = field(default_factory=dict)
     """Function, or name of a field → NVML error code."""
     power_zero: bool = False
+    clamp_mw: int = 0
+    """A limit below it is silently raised to it."""
 
 
 class FakeNvml:
     """Stands where the module `pynvml` stood."""
 
-    def __init__(self, *boards: FakeBoard, clock: Callable[[], float] | None = None):
+    def __init__(
+        self, *boards: FakeBoard, clock: Callable[[], float] | None = None, state: Path = Path("/nonexistent")
+    ):
         self.boards = list(boards or [FakeBoard()])
         self.clock = clock or VirtualClock()
         self.t0_s = self.clock()
         self.calls = Counter()
         self.fails: dict[str, int] = {}
+        self.state = state
 
     def __getattr__(self, name):
         if name.startswith("nvml"):
@@ -171,7 +178,38 @@ class FakeNvml:
 
     def nvmlDeviceGetPowerManagementLimit(self, board):
         self._called("nvmlDeviceGetPowerManagementLimit", board)
-        return board.limit_mw
+        return self._kept(board).get("limit_mw", board.limit_mw)
+
+    def nvmlDeviceGetPowerManagementLimitConstraints(self, board):
+        self._called("nvmlDeviceGetPowerManagementLimitConstraints", board)
+        return list(board.range_mw)
+
+    def nvmlDeviceSetPowerManagementLimit(self, board, limit_mw):
+        self._called("nvmlDeviceSetPowerManagementLimit", board)
+        self._keep(board, limit_mw=max(limit_mw, board.clamp_mw))
+
+    def nvmlDeviceSetGpuLockedClocks(self, board, low_mhz, high_mhz):
+        self._called("nvmlDeviceSetGpuLockedClocks", board)
+        self._keep(board, clock_mhz=high_mhz)
+
+    def nvmlDeviceResetGpuLockedClocks(self, board):
+        self._called("nvmlDeviceResetGpuLockedClocks", board)
+        self._keep(board, clock_mhz=None)
+
+    def clock_mhz(self, board):
+        return self._kept(board).get("clock_mhz")
+
+    def limit_w(self, board):
+        return self._kept(board).get("limit_mw", board.limit_mw) / 1000
+
+    def _kept(self, board):
+        """What the card keeps though the process that set it is gone."""
+        return json.loads(self.state.read_text()).get(board.uuid, {}) if self.state.exists() else {}
+
+    def _keep(self, board, **changes):
+        everything = json.loads(self.state.read_text()) if self.state.exists() else {}
+        everything[board.uuid] = {**everything.get(board.uuid, {}), **changes}
+        self.state.write_text(json.dumps(everything))
 
     def nvmlDeviceGetPowerManagementDefaultLimit(self, board):
         self._called("nvmlDeviceGetPowerManagementDefaultLimit", board)
