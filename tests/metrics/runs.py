@@ -11,7 +11,8 @@ Watts = Callable[[float], float] | float
 
 @lru_cache
 def _recording(path: Path) -> dict[str, Any]:
-    return json.loads((path / "h200_smollm2_trace.json").read_text())
+    recording: dict[str, Any] = json.loads((path / "h200_smollm2_trace.json").read_text())
+    return recording
 
 
 def recorded_run(shared_data: Path, dtype: str, task: str, batch: int) -> dict[str, Any]:

@@ -29,8 +29,9 @@ def test_recomputing_a_long_run_costs_less_than_four_times_reading_it():
     run = json.loads(raw)
     reading_s = min(repeat(lambda: json.loads(raw), number=1, repeat=7))
     recomputing_s = min(repeat(lambda: recompute_run(run), number=1, repeat=7))
-    print(f"json.loads {1e3 * reading_s:.1f} ms, recompute_run {1e3 * recomputing_s:.1f} ms")
-    assert recomputing_s < 4 * reading_s
+    ratio = recomputing_s / reading_s
+    print(f"json.loads {1e3 * reading_s:.1f} ms, recompute_run {1e3 * recomputing_s:.1f} ms, ratio {ratio:.2f}")
+    assert ratio < 4
 
 
 def long_run(*, samples: int, n_items: int):

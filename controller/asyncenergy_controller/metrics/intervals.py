@@ -7,11 +7,14 @@ import numpy.typing as npt
 
 from .columns import Array, Numbers, require_same_length, to_array
 
+Pairs = npt.NDArray[np.complex128]
+
 Z_95 = 1.959963984540054
 MIN_BOOTSTRAP_ITEMS = 10
 MAX_SHARE_WITHOUT_CORRECT = 0.05
 BETWEEN_MACHINES_GAIN = 0.05
-_DRAWN_AT_ONCE = 1 << 15  # items gathered per chunk: small enough to stay in the processor's cache
+_PICKED_AT_ONCE = 1 << 14  # picks gathered per chunk: these and the table stay in the processor's cache
+_MAX_TABLED_ITEMS = 400
 
 
 def wilson_interval(n_correct: float, n: int) -> tuple[float, float]:
@@ -66,11 +69,23 @@ def widen_between_machines(
 
 def _draw_sums(energy: Array, score: Array, rng: np.random.Generator, draws: int) -> tuple[Array, Array]:
     """Sums of energy and of score over `draws` resamples of all items."""
-    # One complex number holds an item's pair, so that one gather draws both.
-    pairs: npt.NDArray[np.complex128] = energy + 1j * score
-    sums = np.empty(draws, dtype=np.complex128)
-    step = max(1, _DRAWN_AT_ONCE // pairs.size)
-    for first in range(0, draws, step):
-        size = (min(step, draws - first), pairs.size)
-        sums[first : first + step] = pairs[rng.integers(0, pairs.size, size=size)].sum(axis=1)
+    n = energy.size
+    # One complex number holds an item's energy and score, so that one gather draws both.
+    items: Pairs = energy + 1j * score
+    if n > _MAX_TABLED_ITEMS:
+        sums = _gather_sums(items, n, rng, draws)
+    else:
+        # Two independent picks are one pick from all ordered twosomes, for half the random numbers.
+        twosomes = np.add.outer(items, items).ravel()
+        sums = _gather_sums(twosomes, n // 2, rng, draws) + _gather_sums(items, n % 2, rng, draws)
     return sums.real, sums.imag
+
+
+def _gather_sums(table: Pairs, picks: int, rng: np.random.Generator, draws: int) -> Pairs:
+    """For each draw the sum of `picks` entries picked from the table with replacement."""
+    sums: Pairs = np.zeros(draws, dtype=np.complex128)
+    step = max(1, _PICKED_AT_ONCE // max(1, picks))
+    for first in range(0, draws, step):
+        size = (min(step, draws - first), picks)
+        sums[first : first + step] = table[rng.integers(0, table.size, size=size)].sum(axis=1)
+    return sums
