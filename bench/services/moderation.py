@@ -64,6 +64,11 @@ class Outcome:
     refused: list[tuple[Run, AsyncEnergyError]] = field(default_factory=list)
 
 
+def actions_from(status: str) -> list[Decision.Action]:
+    """The decisions that lead anywhere from a status."""
+    return [action for action in (Decision.Action(name) for name in _FROM) if status in _FROM[action]]
+
+
 def run_publish(*, run: Run, by: User, reason_code: str = Decision.Reason.CHECKED, note: str = "") -> Decision:
     """Show the run's recomputed figures to everybody."""
     return _decide_one(run, Decision.Action.PUBLISH, by, reason_code, note)

@@ -1,0 +1,5 @@
+from bench.admin.aliases import AliasAdmin
+from bench.admin.records import DecisionAdmin, NodeAdmin, SubmissionAdmin
+from bench.admin.runs import RunAdmin
+
+__all__ = ["AliasAdmin", "DecisionAdmin", "NodeAdmin", "RunAdmin", "SubmissionAdmin"]
