@@ -1,5 +1,7 @@
 """Which meter a machine gets, and the meters that measure nothing real."""
 
+import time
+
 import pynvml
 import pytest
 from asyncenergy_controller import metrics
@@ -10,14 +12,23 @@ from asyncenergy_controller.meters.simulated import SimulatedMeter
 from asyncenergy_controller.sampler import Trace
 
 from .fakes_nvml import FakeBoard, FakeNvml, VirtualClock, install
+from .fakes_plugs import Answer, FakePlug
 
 
 @pytest.fixture
 def no_gpu(monkeypatch, tmp_path):
     fake = install(monkeypatch, FakeNvml())
     fake.fails["nvmlInit"] = pynvml.NVML_ERROR_LIBRARY_NOT_FOUND
+    monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(rapl.RaplMeter.__init__, "__defaults__", (tmp_path,))
     return tmp_path
+
+
+def add_package(root):
+    folder = root / "intel-rapl:0"
+    folder.mkdir()
+    (folder / "name").write_text("package-0")
+    (folder / "energy_uj").write_text("1")
 
 
 def test_auto_takes_the_gpu_where_there_is_one(monkeypatch):
@@ -27,11 +38,37 @@ def test_auto_takes_the_gpu_where_there_is_one(monkeypatch):
 
 
 def test_auto_takes_the_cpu_where_there_is_no_gpu(no_gpu):
-    folder = no_gpu / "intel-rapl:0"
-    folder.mkdir()
-    (folder / "name").write_text("package-0")
-    (folder / "energy_uj").write_text("1")
+    add_package(no_gpu)
     assert open_meter().name == "rapl"
+
+
+def test_a_gpu_carries_the_cpu_along_where_that_is_readable(no_gpu, monkeypatch):
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    install(monkeypatch, FakeNvml())
+    add_package(no_gpu)
+    meter = open_meter()
+    assert (meter.name, meter.read().cpu_energy_uj) == ("nvml+rapl", 1)
+    assert (meter.info().energy_source, meter.info().energy_boundary) == ("counter", "gpu_board")
+
+
+def test_a_wall_plug_is_read_beside_the_meter(no_gpu):
+    plug = FakePlug()
+    plug.answer = Answer('{"apower": 187.0}')
+    meter = open_meter("simulated", wall=f"shelly:{plug.address}")
+    end_s = time.monotonic() + 3
+    watts = None
+    while watts is None and time.monotonic() < end_s:
+        watts = meter.read().wall_power_w
+    meter.close()
+    plug.close()
+    assert (meter.name, watts) == ("simulated+shelly", 187)
+
+
+@pytest.mark.parametrize("kind", ["nvml", "nvidia-smi", "amd", "apple", "rapl"])
+def test_a_named_kind_that_is_not_here_says_what_is_missing(no_gpu, kind):
+    with pytest.raises(MeterUnavailable) as caught:
+        open_meter(kind)
+    assert caught.value.exit_code == ExitCode.NO_METER
 
 
 def test_auto_measures_nothing_rather_than_invent_something(no_gpu):
@@ -39,8 +76,8 @@ def test_auto_measures_nothing_rather_than_invent_something(no_gpu):
     reading = meter.read()
     assert (meter.name, meter.info().energy_source) == ("null", None)
     assert (reading.gpu_power_w, reading.gpu_energy_mj, reading.cpu_energy_uj) == (None, None, None)
-    assert "NVML" in meter.info().reasons["energy"]
-    assert "RAPL" in meter.info().reasons["energy"]
+    for tried in ("NVML", "nvidia-smi", "amdsmi", "Apple", "RAPL"):
+        assert tried in meter.info().reasons["energy"]
 
 
 def test_a_named_device_is_never_replaced_by_another_meter(no_gpu):

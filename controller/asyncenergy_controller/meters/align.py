@@ -26,7 +26,7 @@ class Alignment:
 
 
 def align_wall(t_s: Sequence[float], gpu_power_w: Sequence[float | None], wall_w: Sequence[float | None]) -> Alignment:
-    """Find the skew of up to 10 s at which the wall's power follows the GPU's best, to about 0.1 s.
+    """Find the skew of up to 10 s at which the wall's power follows the GPU's best, to half of the wall's period.
 
     The three columns are one trace's; None is a missing sample. Reasons: `too_few_samples`, `no_edges` (the GPU's power
     swings by less than 20 W), `no_match` (the wall follows the GPU at no skew).

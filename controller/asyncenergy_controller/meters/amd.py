@@ -61,7 +61,9 @@ class AmdMeter:
             driver_version=self._driver_version(),
             power_limit_w=self._channel("power_limit_w", self._cap_w("power_cap"), sum),
             stock_power_limit_w=self._channel("stock_power_limit_w", self._cap_w("default_power_cap"), sum),
-            vram_gb=self._channel("vram_gb", lambda h: smi.amdsmi_get_gpu_vram_usage(h)["vram_total"] / 1024, sum),
+            vram_gb=self._channel(
+                "vram_gb", lambda h: _number(smi.amdsmi_get_gpu_vram_usage(h)["vram_total"]) / 1024, sum
+            ),
             reasons=dict(self._reasons),
         )
 

@@ -1,5 +1,6 @@
 """One question to a plug, with a time limit, and its failures in our words."""
 
+import logging
 from typing import Any
 
 import httpx2
@@ -7,6 +8,9 @@ import httpx2
 from asyncenergy_controller.engine.transport import TimeLimitedTransport
 from asyncenergy_controller.errors import MeterError
 from asyncenergy_controller.meters.plugs.base import LIMIT_S
+
+# Its request lines hold the whole address, and Tasmota takes its password there only.
+logging.getLogger("httpx2").setLevel(logging.WARNING)
 
 _MEANING = {401: "it wants a password or token", 403: "the password or token is refused", 404: "it knows no such path"}
 
