@@ -1,0 +1,196 @@
+"""The cheapest plan for jobs that stand in each other's way: feasible first, then cheap, then early."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy import sparse
+
+from scheduling.optimizer.curve import Floats
+from scheduling.optimizer.highs import Budget, Programme, Relaxed, Solved, relax, solve
+from scheduling.optimizer.model import Model
+from scheduling.optimizer.places import dealt, watts_fit
+from scheduling.optimizer.polish import in_order_of_ids, is_better, polished, sum_of_ends, total_cost
+from scheduling.optimizer.problem import Problem, Run, Task
+from scheduling.optimizer.single import best_run
+
+SAME_MONEY = 1e-10
+
+
+@dataclass(frozen=True, eq=False)
+class TimePrice:
+    """Money for holding one of `machines` (or, with none, for one watt) from `begin` to `end`."""
+
+    machines: tuple[str, ...]
+    begin: int
+    end: int
+    price: float
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """`bound` is the solver's, on its grid; `proved`: nothing on that grid is cheaper, and no more jobs fit."""
+
+    runs: list[Run]
+    left_out: list[Task]
+    bound: float
+    proved: bool
+    time_prices: list[TimePrice]
+
+
+def search(problem: Problem, budget: Budget) -> Outcome:
+    """Return the best plan found for tasks each of which fits by itself."""
+    free = _each_at_its_best(problem)
+    if free is not None:
+        return Outcome(free, [], total_cost(problem, free), True, [])
+    return _Search(problem, budget).outcome()
+
+
+def all_placed(problem: Problem, budget: Budget) -> list[Run] | None:
+    """Return some plan with every task in it; None where none is found."""
+    quick = _greedy(problem)
+    if quick is not None:
+        return quick
+    model = Model(problem)
+    solved = solve(model.programme([0] * len(model.priorities)), np.zeros(model.build.columns.count), budget)
+    runs = model.runs(solved.x) if solved.x is not None else None
+    return runs if runs is not None and watts_fit(problem, runs) else None
+
+
+def _greedy(problem: Problem) -> list[Run] | None:
+    """Place one task after another at its best, tightest first; None where some task finds no room."""
+    orders = (
+        lambda t: (t.deadline - t.lo - t.options[-1].duration, t.id),
+        lambda t: (t.deadline, t.id),
+    )
+    plans = (_in_turn(problem, sorted(problem.tasks, key=order)) for order in orders)
+    return next((plan for plan in plans if len(plan) == len(problem.tasks)), None)
+
+
+def _in_turn(problem: Problem, tasks: Sequence[Task], runs: Sequence[Run] = ()) -> list[Run]:
+    placed = list(runs)
+    for task in tasks:
+        if found := best_run(problem, task, placed):
+            placed.append(found.run)
+    return placed
+
+
+def _each_at_its_best(problem: Problem) -> list[Run] | None:
+    """Return every task's own best run, if these don't get in each other's way: nothing can be cheaper."""
+    found = [best_run(problem, task) for task in problem.tasks]
+    runs = dealt(problem, [f.run for f in found if f])
+    return runs if runs is not None and watts_fit(problem, runs) else None
+
+
+class _Search:
+    def __init__(self, problem: Problem, budget: Budget) -> None:
+        self.problem = problem
+        self.budget = budget
+        self.model = Model(problem)
+
+    def outcome(self) -> Outcome:
+        best = _greedy(self.problem)
+        proved_out = True
+        left_out = [0] * len(self.model.priorities)
+        if best is None:
+            best, left_out, proved_out = self._fewest_left_out()
+        programme = self.model.programme(left_out)
+        relaxed = relax(programme, self.model.cost, self.budget)
+        if relaxed is None:
+            return self._outcome(best, -np.inf, False, None)
+        best = self._better(polished(self.problem, best), self._rounded(relaxed))
+        best, bound, proved = self._cheapest(programme, relaxed, best)
+        if proved:
+            best = self._earliest(programme, relaxed, best)
+        return self._outcome(best, bound, proved and proved_out, relaxed)
+
+    def _outcome(self, runs: list[Run], bound: float, proved: bool, relaxed: Relaxed | None) -> Outcome:
+        runs = in_order_of_ids(self.problem, _in_turn(self.problem, _missing(self.problem, runs), runs))
+        prices = relaxed.row_prices if relaxed else np.zeros(0)
+        times = [
+            TimePrice(row.machines, row.begin, row.end, float(prices[row.row]))
+            for row in self.model.priced_rows
+            if relaxed and prices[row.row] > 0
+        ]
+        return Outcome(runs, _missing(self.problem, runs), bound, proved, times)
+
+    def _fewest_left_out(self) -> tuple[list[Run], list[int], bool]:
+        """Return a plan with as many tasks as can be, the important first; how many of each priority it leaves out."""
+        order = sorted(self.problem.tasks, key=lambda t: (-t.priority, t.deadline - t.lo, t.id))
+        best, counts, proved = _in_turn(self.problem, order), list[int](), True
+        for i, priority in enumerate(self.model.priorities):
+            objective = np.zeros(len(self.model.cost))
+            objective[self.model.left_out(priority)] = 1.0
+            solved = solve(self.model.programme(counts), objective, self.budget)
+            runs = self._decoded(solved)
+            best = runs if runs is not None and self._out_by_priority(runs) <= self._out_by_priority(best) else best
+            counts.append(self._out_by_priority(best)[i])
+            proved = proved and solved.proved and runs is not None and self._out_by_priority(runs)[i] == counts[i]
+        return best, counts, proved
+
+    def _out_by_priority(self, runs: Sequence[Run]) -> list[int]:
+        """How many tasks of each priority a plan leaves out, the most important first: less is better."""
+        missing = [task.priority for task in _missing(self.problem, runs)]
+        return [missing.count(priority) for priority in self.model.priorities]
+
+    def _decoded(self, solved: Solved) -> list[Run] | None:
+        """Return the solver's runs on real machines; None where it has none, or they don't hold when checked."""
+        runs = self.model.runs(solved.x) if solved.x is not None else None
+        return runs if runs is not None and watts_fit(self.problem, runs) else None
+
+    def _rounded(self, relaxed: Relaxed) -> list[Run]:
+        """Keep what the relaxation has decided, and place the rest in turn."""
+        decided = self.model.runs(relaxed.x) or []
+        decided = decided if watts_fit(self.problem, decided) else []
+        placed = {run.task.id for run in decided}
+        rest = [task for task in self.problem.tasks if task.id not in placed]
+        return _in_turn(self.problem, sorted(rest, key=lambda t: (t.deadline - t.lo, t.id)), decided)
+
+    def _better(self, best: list[Run], other: list[Run]) -> list[Run]:
+        """Return `best`, or the polished `other` if that is better."""
+        if self._out_by_priority(other) != self._out_by_priority(best):
+            return min(best, other, key=self._out_by_priority)
+        other = polished(self.problem, other)
+        return other if is_better(self.problem, other, best) else best
+
+    def _cheapest(self, programme: Programme, relaxed: Relaxed, best: list[Run]) -> tuple[list[Run], float, bool]:
+        """Close the gap between the relaxation and the best plan known, looking only at starts that could."""
+        cost = total_cost(self.problem, best)
+        if cost - relaxed.value <= SAME_MONEY:
+            return best, relaxed.value, True
+        open_columns = self._worth_a_look(programme, relaxed, cost)
+        solved = solve(replace(programme, upper=open_columns), self.model.cost, self.budget)
+        bound = max(
+            relaxed.value, min(cost, solved.bound if solved.x is not None else cost if solved.proved else -np.inf)
+        )
+        runs = self._decoded(solved)
+        better = self._better(best, runs) if runs else best
+        return better, bound, solved.proved
+
+    def _worth_a_look(self, programme: Programme, relaxed: Relaxed, cost: float) -> Floats:
+        """Close every column that would lift the relaxation above `cost`."""
+        hopeless = relaxed.value + relaxed.reduced > cost + SAME_MONEY
+        return np.where(hopeless, 0.0, programme.upper)
+
+    def _earliest(self, programme: Programme, relaxed: Relaxed, best: list[Run]) -> list[Run]:
+        """Among plans of the same cost, look for one with an earlier sum of ends."""
+        cost = total_cost(self.problem, best)
+        upper = self._worth_a_look(programme, relaxed, cost)
+        if not self.model.can_end_earlier(upper, sum_of_ends(best)):
+            return best
+        scale = 1e4 / max(float(np.abs(self.model.cost).max()), 1e-12)
+        money = sparse.csr_array(self.model.cost[None, :] * scale)
+        capped = replace(
+            programme,
+            upper=upper,
+            at_most=sparse.vstack((programme.at_most, money), format="csr"),
+            at_most_limit=np.append(programme.at_most_limit, (cost + SAME_MONEY) * scale),
+        )
+        runs = self._decoded(solve(capped, self.model.ends(), self.budget))
+        return self._better(best, runs) if runs else best
+
+
+def _missing(problem: Problem, runs: Sequence[Run]) -> list[Task]:
+    placed = {run.task.id for run in runs}
+    missing = [task for task in problem.tasks if task.id not in placed]
+    return sorted(missing, key=lambda task: (-task.priority, task.id))
