@@ -1,12 +1,13 @@
 """The query strings of the pages, validated."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 from urllib.parse import urlencode
 
 from django import forms
 
-from bench.selectors import DEFAULT_SORT, SORTS, BoardQuery
+from bench.selectors import DEFAULT_SORT, MAX_LIMIT, SORTS, BoardQuery
 
 ROWS_PER_PAGE = 300
 TIERS = (("", "any tier"), ("A", "A only"), ("AB", "A or B"), ("C", "C only"))
@@ -61,6 +62,11 @@ class BoardFilter(forms.Form):
             limit=ROWS_PER_PAGE,
             offset=ROWS_PER_PAGE * (self.page_number - 1),
         )
+
+    def api_query(self) -> str:
+        """The same question as the API is asked it, all rows at once."""
+        asked = {**asdict(self.query()), "limit": MAX_LIMIT, "offset": None}
+        return urlencode({name: value for name, value in asked.items() if value is not None})
 
     def active(self) -> dict[str, str]:
         """The filters that narrow this view, by field, in words."""

@@ -1,8 +1,11 @@
 """The leaderboard, as a visitor without scripts gets it, and the rows that htmx swaps in."""
 
+import csv
+
 import pytest
 from django.urls import reverse
 
+from bench.presentation import significant
 from tests.bench.pages_corpus import make_row, publish_recorded_runs, publish_simulated_run
 from tests.bench.pages_html import read
 
@@ -169,6 +172,16 @@ def test_several_machines_show_their_spread(client):
 def test_what_people_named_themselves_is_escaped(client):
     row_of("a", model="<script>alert(1)</script>")
     assert b"<script>alert" not in client.get(BOARD).content
+
+
+def test_page_json_and_csv_show_one_number_for_one_row(client):
+    publish_recorded_runs()
+    page = read(client.get(BOARD, {"task": "arith_recorded", "quant": "float32", "min_accuracy": "10"}))
+    as_csv, as_json = [href for href in page.values("href") if href.startswith("/api/v1/bench/leaderboard?")]
+    (row,) = client.get(as_json).json()["results"]
+    (line,) = csv.DictReader(client.get(as_csv).content.decode().splitlines())
+    assert float(line["joules_per_correct_answer"]) == row["joules_per_correct_answer"]
+    assert f"{significant(row['joules_per_correct_answer'])} J" in page.text
 
 
 def test_simulated_energy_stands_apart_with_the_word_on_the_row(client, settings):

@@ -3,6 +3,7 @@
 import pytest
 
 from bench import selectors
+from bench.presentation import between, significant
 from bench.services.moderation import run_publish, run_withdraw
 from tests.bench.pages_corpus import publish_recorded_runs, publish_simulated_run, submit_recorded_run
 from tests.bench.pages_html import read
@@ -20,9 +21,10 @@ def recorded():
 
 
 def test_a_recorded_run_shows_its_headline_and_readings(client, recorded):
-    text = page_of(client, recorded["bfloat16", "arith_recorded", 1]).text
-    assert "Joules per correct answer834.1 J" in text
-    assert "480–2,167, 95 %" in text
+    run = recorded["bfloat16", "arith_recorded", 1]
+    text = page_of(client, run).text
+    interval = between(*(significant(run.figures[end]) for end in ("jpc_ci_low", "jpc_ci_high")))
+    assert f"Joules per correct answer834.1 J {interval}, 95 %" in text
     assert "Energy counter 5,838.7 J" in text
     assert "Wall meter not measured No wall meter was read." in text
     assert "7 right of 40" in text
