@@ -77,7 +77,7 @@ class FakeNvml:
         self.boards = list(boards or [FakeBoard()])
         self.clock = clock or VirtualClock()
         self.t0_s = self.clock()
-        self.calls = Counter()
+        self.calls: Counter[str] = Counter()
         self.fails: dict[str, int] = {}
         self.state = state
 

@@ -22,7 +22,7 @@ class FakePlug:
 
     def __init__(self):
         self.answer = Answer()
-        self.asked: list[tuple[str, dict, dict]] = []
+        self.asked: list[tuple[str, dict[str, list[str]], dict[str, str]]] = []
         plug = self
 
         class Handler(BaseHTTPRequestHandler):

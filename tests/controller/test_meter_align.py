@@ -30,6 +30,7 @@ def test_the_skew_is_found_within_a_reading(skew_s, seed):
     found = align_wall(*recording(skew_s, seed=seed))
     assert found.reason is None
     assert found.skew_s == pytest.approx(skew_s, abs=0.3)
+    assert found.match is not None
     assert found.match > 0.9
 
 

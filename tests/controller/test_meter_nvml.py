@@ -5,7 +5,7 @@ import os
 import pynvml
 import pytest
 from asyncenergy_controller import metrics
-from asyncenergy_controller.errors import ExitCode, MeterUnavailable
+from asyncenergy_controller.errors import MeterUnavailable
 from asyncenergy_controller.meters import processes
 from asyncenergy_controller.meters.nvml import NvmlMeter
 from asyncenergy_controller.sampler import Trace
@@ -303,4 +303,4 @@ def test_no_driver_ends_with_a_clear_message_and_exit_code_3(monkeypatch, clock,
     fake.fails["nvmlInit"] = code
     with pytest.raises(MeterUnavailable, match=words) as caught:
         NvmlMeter(environ={})
-    assert caught.value.exit_code == ExitCode.NO_METER == 3
+    assert int(caught.value.exit_code) == 3

@@ -6,10 +6,10 @@ from itertools import count
 from pathlib import Path
 
 import asyncenergy_controller
+import psutil
 import pynvml
 import pytest
 from asyncenergy_controller.errors import UsageError
-from asyncenergy_controller.meters import power_journal
 from asyncenergy_controller.meters.gpu_writes import READ_ONLY, WriteRefused
 from asyncenergy_controller.meters.power_journal import Entry, Journal, JournalBroken
 from asyncenergy_controller.meters.power_limit import POLICY, PowerControl, heal_leftovers
@@ -36,6 +36,12 @@ def nvml(monkeypatch, tmp_path):
 
 def control(folder, device=None, policy="preserve"):
     return PowerControl(folder, device, environ={POLICY: policy})
+
+
+def entry_of(folder, board) -> Entry:
+    entry = Journal(folder).read(board.uuid)
+    assert entry is not None
+    return entry
 
 
 def files(folder):
@@ -70,7 +76,7 @@ def test_the_journal_is_on_disk_before_the_card_is_touched(nvml, folder, monkeyp
         real = getattr(nvml, name)
 
         def write(board, *values, real=real):
-            seen.append((files(folder), Journal(folder).read(board.uuid).set_mw))
+            seen.append((files(folder), entry_of(folder, board).set_mw))
             real(board, *values)
 
         monkeypatch.setattr(nvml, name, write, raising=False)
@@ -143,7 +149,7 @@ def test_permission_lost_between_two_caps_keeps_the_journal_for_the_first(nvml, 
     nvml.boards[0].fails = {"nvmlDeviceSetPowerManagementLimit": DENIED}
     with pytest.raises(WriteRefused):
         power.set_limit_w(250)
-    assert Journal(folder).read(nvml.boards[0].uuid).set_mw == (300_000,)
+    assert entry_of(folder, nvml.boards[0]).set_mw == (300_000,)
     nvml.boards[0].fails = {}
     power.restore()
     assert (nvml.limit_w(nvml.boards[0]), files(folder)) == (700, [])
@@ -305,8 +311,8 @@ def test_a_run_that_is_still_going_is_left_alone(nvml, folder):
     power.set_limit_w(300)
     assert heal_leftovers(folder) == []
     assert nvml.limit_w(nvml.boards[0]) == 300
-    entry = Journal(folder).read(nvml.boards[0].uuid)
-    parents = power_journal.psutil.Process(os.getppid())
+    entry = entry_of(folder, nvml.boards[0])
+    parents = psutil.Process(os.getppid())
     Journal(folder).write(
         Entry(entry.uuid, entry.name, 700_000, 700_000, parents.pid, parents.create_time(), (300_000,))
     )

@@ -12,6 +12,8 @@ from asyncenergy_controller.sampler import Sampler, Trace, next_deadline_s
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from .fakes_nvml import VirtualClock
+
 
 class ScriptedMeter:
     """Gives what the test says, at the real time."""
@@ -51,17 +53,45 @@ def test_the_next_reading_is_the_first_point_of_the_grid_after_now(t0_s, period_
     assert steps == pytest.approx(round(steps), abs=1e-6)
 
 
-def test_slow_readings_do_not_shift_the_grid():
-    def slow():
-        time.sleep(0.02)
-        return {"gpu_power_w": 100.0}
+class SlowMeter(ScriptedMeter):
+    """Takes as long as the test says, on a virtual clock."""
 
-    with Sampler(ScriptedMeter(slow), 0.05) as sampler:
-        time.sleep(0.6)
-    times = [reading.t_s for reading in sampler.stop().readings[:-1]]
-    behind_s = [(t - times[0] - 0.02) % 0.05 for t in times[1:]]
-    assert len(times) >= 10
-    assert max(behind_s) - min(behind_s) < 0.02 or len(times) < 13
+    def __init__(self, clock, *costs_s):
+        super().__init__()
+        self.clock = clock
+        self.costs_s = iter(costs_s)
+
+    def read(self):
+        reading = Reading(t_s=self.clock())
+        self.clock.pass_s(next(self.costs_s, 0.03))
+        return reading
+
+
+class VirtualWait:
+    """Stands for the event that ends the loop: waiting moves the clock."""
+
+    def __init__(self, clock, rounds):
+        self.clock = clock
+        self.rounds = rounds
+
+    def wait(self, seconds):
+        self.clock.pass_s(max(seconds, 0))
+        self.rounds -= 1
+        return self.rounds < 0
+
+
+@pytest.mark.parametrize(
+    ("costs_s", "grid"),
+    [((), [0, 1, 2, 3, 4, 5]), ((0.0, 0.19), [0, 1, 2, 3, 4, 5]), ((0.0, 0.0, 0.5), [0, 1, 2, 5, 6, 7])],
+)
+def test_slow_readings_skip_points_of_the_grid_and_never_shift_it(monkeypatch, costs_s, grid):
+    clock = VirtualClock()
+    sampler = Sampler(SlowMeter(clock, *costs_s), 0.2, clock=clock)
+    monkeypatch.setattr(sampler, "_stopped", VirtualWait(clock, rounds=5))
+    sampler.mark()
+    sampler._loop()
+    times = [reading.t_s - 1000 for reading in sampler._readings]
+    assert times == pytest.approx([0.2 * point for point in grid])
 
 
 def test_both_edges_are_covered_and_the_thread_ends():
@@ -132,7 +162,7 @@ def test_a_failing_meter_gives_empty_readings_and_the_reason(error):
 
 
 def test_every_reading_reaches_the_sink():
-    kept = []
+    kept: list[Reading] = []
     with Sampler(ScriptedMeter(), 0.05, sink=kept.append) as sampler:
         time.sleep(0.12)
     assert tuple(kept) == sampler.stop().readings

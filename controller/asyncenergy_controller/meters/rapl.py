@@ -78,9 +78,10 @@ class RaplMeter:
 
 
 def find_packages(root: Path) -> list[Package]:
-    """Return each package once, though it may also be listed through a second interface (mmio)."""
+    """Return each package once, though it may also be listed through a second interface, the lesser one (mmio)."""
     packages: dict[str, Package] = {}
-    for zone in sorted(root.glob("*-rapl*")) if root.is_dir() else []:
+    zones = root.glob("*-rapl*") if root.is_dir() else ()
+    for zone in sorted(zones, key=lambda zone: ("mmio" in zone.name, zone.name)):
         name = _package_name(zone)
         if name is not None:
             packages.setdefault(name, _open_package(name, zone))
