@@ -20,7 +20,8 @@ from bench.verification.hardware import weights_mib
 _CLAIMS = frozenset(Claims.model_fields)
 _NOT_FACTS = _CLAIMS | {"items", "trace", "node_hash", "ledger"}
 _COUNTERS = ("gpu_energy_mj", "cpu_energy_uj")
-_MEASURED_TOTALS = ("run_duration_s", "total_joules_gpu", "total_completion_tokens", "mean_gpu_w", "peak_gpu_w")
+_ENERGY_TOTALS = ("total_joules_gpu_best", "total_joules_gpu_counter", "total_joules_gpu")
+_MEASURED_TOTALS = (*_ENERGY_TOTALS, "run_duration_s", "total_completion_tokens", "mean_gpu_w", "peak_gpu_w")
 
 Aliases = Mapping[tuple[str, str], str]  # (kind, name as sent) -> name as shown
 
@@ -83,7 +84,7 @@ def derived(sent: Sent, bundle: Mapping[str, Any], aliases: Aliases) -> Derived:
     return Derived(
         sent=sent,
         figures=figures,
-        claimed={name: run[name] for name in _CLAIMS & run.keys() if run[name] is not None},
+        claimed=_claimed(run, scored),
         facts={name: value for name, value in run.items() if name not in _NOT_FACTS},
         config=config,
         config_key=config_key(config),
@@ -95,6 +96,12 @@ def derived(sent: Sent, bundle: Mapping[str, Any], aliases: Aliases) -> Derived:
         items={**scored["items"], "energy_j": item_energy_j} if "items" in run else None,
         trace=_public_trace(run["trace"]) if "items" in run else None,
     )
+
+
+def _claimed(run: Mapping[str, Any], scored: Mapping[str, Any]) -> dict[str, Any]:
+    """The figures that were sent; where the server scored the answers itself, the sent scores are a claim as well."""
+    sent = {name: run[name] for name in _CLAIMS & run.keys() if run[name] is not None}
+    return sent if scored is run else {"n_correct": round(sum(run["items"]["correct"])), **sent}
 
 
 def _figures(run: Mapping[str, Any], bundle: Mapping[str, Any]) -> tuple[dict[str, Any], list[float | None]]:
@@ -156,10 +163,10 @@ def _fingerprint(run: Mapping[str, Any]) -> str | None:
         measured = [np.asarray(column, dtype=np.float64) for column in columns if column]
         told = [column for column in measured if np.isfinite(column).any()]
         return hashlib.sha256(b"".join(column.tobytes() for column in told)).hexdigest() if told else None
-    totals = [run.get(name) for name in _MEASURED_TOTALS]
-    return (
-        hashlib.sha256(repr([float(total or 0) for total in totals]).encode()).hexdigest() if any(totals[1:]) else None
-    )
+    if not any(run.get(name) for name in _ENERGY_TOTALS):
+        return None
+    totals = [float(run.get(name) or 0) for name in _MEASURED_TOTALS]
+    return hashlib.sha256(repr(totals).encode()).hexdigest()
 
 
 def _public_trace(trace: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,9 +1,10 @@
 """Gates whose failure is public: the row is shown, with a mark. Pure: no Django, no I/O."""
 
+from asyncenergy_controller.metrics import PHASE_LOCKED_ABOVE
+
 from bench.verification.gate import Check, Evidence, Gate, Severity, Verdict, unknown
 
 TRUNCATED_PCT = 30.0
-PHASE_LOCK_R = 0.5
 FIRST_ITEM_FACTOR = 2.0
 TEMPERATURE_DRIFT_C = 5.0
 CLOCK_SKEW_S = 60.0
@@ -31,8 +32,8 @@ def phase_locked(e: Evidence) -> Verdict:
     r = e.figure("phase_lock_r")
     if r is None:
         return unknown("under 10 items, or the counter's period is not recorded")
-    sentence = f"Items start in step with the energy counter (r = {r:.2f}, mark from {PHASE_LOCK_R:g}): it may alias."
-    return Verdict(r <= PHASE_LOCK_R, sentence, r, PHASE_LOCK_R, "phase-locked")
+    sentence = f"Items start in step with the energy counter (r = {r:.2f}, mark from {PHASE_LOCKED_ABOVE:g}): it may alias."
+    return Verdict(r <= PHASE_LOCKED_ABOVE, sentence, r, PHASE_LOCKED_ABOVE, "phase-locked")
 
 
 def first_item(e: Evidence) -> Verdict:
@@ -40,9 +41,8 @@ def first_item(e: Evidence) -> Verdict:
     if ratio is None:
         return unknown("energy by item is not known")
     fine = 1 / FIRST_ITEM_FACTOR <= ratio <= FIRST_ITEM_FACTOR
-    return Verdict(
-        fine, f"The first item took {ratio:.2f} × the median item (mark from 2 ×).", ratio, 2.0, "first item apart"
-    )
+    sentence = f"A token of the first item took {ratio:.2f} × the energy of the other items' median (mark from 2 ×)."
+    return Verdict(fine, sentence, ratio, FIRST_ITEM_FACTOR, "first item apart")
 
 
 def temperature_drift(e: Evidence) -> Verdict:
@@ -106,7 +106,7 @@ FLAGS: tuple[Gate, ...] = (
     _gate("truncated", "30 % or more of the answers were cut off.", truncated),
     _gate("throttled", "The hardware slowed itself down.", throttled),
     _gate("phase_locked", "Items start in step with the energy counter.", phase_locked),
-    _gate("first_item", "The first item took twice or half the median item.", first_item),
+    _gate("first_item", "A token of the first item took twice or half the energy of the others' median.", first_item),
     _gate("temperature_drift", "The card's temperature moved by over 5 °C.", temperature_drift),
     _gate("shared_gpu", "Another process ran on the GPU.", shared_gpu),
     _gate("clock_skew", "The bundle's clock is over a minute ahead.", clock_skew),
