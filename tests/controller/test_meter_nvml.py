@@ -24,15 +24,22 @@ def open_on(monkeypatch, clock, *boards, **kwargs):
     return fake, NvmlMeter(environ={}, clock=clock, **kwargs)
 
 
-def record(meter, clock, seconds, period_s=0.2):
-    """Read at a steady pace on the virtual clock, both edges covered."""
+def read_on(meter, clock, seconds, period_s=0.2):
+    """Read at a steady pace on the virtual clock."""
     readings = []
     for _ in range(round(seconds / period_s)):
         clock.pass_s(period_s)
         readings.append(meter.read())
-    clock.pass_s(period_s)
-    readings.append(meter.read())
+    return readings
+
+
+def columns_of(readings):
     return Trace(tuple(readings), readings[0].t_s, 0.0).columns()
+
+
+def record(meter, clock, seconds, period_s=0.2):
+    """Return the columns of so many seconds, both edges covered."""
+    return columns_of(read_on(meter, clock, seconds + period_s, period_s))
 
 
 def counter_j(columns):
@@ -185,11 +192,7 @@ def test_a_counter_unreadable_at_first_starts_from_its_first_good_reading(monkey
     _, meter = open_on(monkeypatch, clock, board)
     early = [meter.read()]
     board.fails.clear()
-    late = []
-    for _ in range(6):
-        clock.pass_s(1)
-        late.append(meter.read())
-    columns = Trace(tuple(early + late), early[0].t_s, 0.0).columns()
+    columns = columns_of(early + read_on(meter, clock, 6, period_s=1))
     assert columns["gpu_energy_mj"][:2] == [None, 0]
     assert counter_j(columns) == pytest.approx(500)
     assert meter.info().energy_source == "counter"
@@ -198,13 +201,21 @@ def test_a_counter_unreadable_at_first_starts_from_its_first_good_reading(monkey
 def test_a_driver_reload_shows_as_a_fall_and_voids_the_counter(monkeypatch, clock):
     board = FakeBoard(counter_start_mj=10_000_000, energy_j=flat(100))
     _, meter = open_on(monkeypatch, clock, board)
-    clock.pass_s(1)
-    readings = [meter.read()]
+    before = read_on(meter, clock, 1)
     board.counter_start_mj = 3_000
-    clock.pass_s(1)
-    readings.append(meter.read())
-    counted = metrics.counter_energy_j(Trace(tuple(readings), readings[0].t_s, 0.0).columns()["gpu_energy_mj"])
+    counted = metrics.counter_energy_j(columns_of(before + read_on(meter, clock, 1))["gpu_energy_mj"])
     assert (counted.joules, counted.reason) == (None, "counter_reset")
+
+
+def test_a_machine_that_slept_in_mid_run_leaves_a_hole_that_voids_the_integral_and_not_the_counter(monkeypatch, clock):
+    asleep_s = 600
+    board = FakeBoard(energy_j=steps((10, 100), (asleep_s, 0), (100, 100)))
+    _, meter = open_on(monkeypatch, clock, board)
+    before = read_on(meter, clock, 8)
+    clock.pass_s(asleep_s)
+    columns = columns_of(before + read_on(meter, clock, 8))
+    assert power_j(columns) is None
+    assert counter_j(columns) == pytest.approx(1600, abs=100)
 
 
 def test_a_window_shorter_than_the_counters_period_moves_nothing(monkeypatch, clock):
