@@ -32,7 +32,7 @@ def phase_locked(e: Evidence) -> Verdict:
     r = e.figure("phase_lock_r")
     if r is None:
         return unknown("under 10 items, or the counter's period is not recorded")
-    sentence = f"Items start in step with the energy counter (r = {r:.2f}, mark from {PHASE_LOCKED_ABOVE:g}): it may alias."
+    sentence = f"Items start in step with the energy counter (r = {r:.2f}, mark over {PHASE_LOCKED_ABOVE:g})."
     return Verdict(r <= PHASE_LOCKED_ABOVE, sentence, r, PHASE_LOCKED_ABOVE, "phase-locked")
 
 

@@ -144,7 +144,8 @@ def test_nothing_is_half_stored(submitter, monkeypatch):
     monkeypatch.setattr(ingest.RunColumns.objects, "bulk_create", fail)
     with pytest.raises(IntegrityError):
         send(submitter)
-    assert not (Submission.objects.exists() or Run.objects.exists() or Node.objects.exists())
+    for model in (Submission, Run, Node):
+        assert not model.objects.exists()
 
 
 # Judging
