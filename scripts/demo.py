@@ -11,11 +11,12 @@ import socket
 import subprocess
 import sys
 import time
+from contextlib import closing
 from typing import Any
 
 import httpx2
 from asyncenergy_controller.engine.embedded import embedded_engine
-from asyncenergy_controller.meters import open_meter
+from asyncenergy_controller.meters.select import open_meter
 
 from scripts.serve import ROOT, site
 
@@ -47,8 +48,8 @@ def main() -> None:
 
 def measure(engine_url: str) -> dict[str, Any]:
     """Run the smoke suite for real; without a meter its energy is simulated and says so."""
-    with open_meter("auto") as meter:
-        kind = "simulated" if meter.name == "null" else meter.name
+    with closing(open_meter("auto")) as meter:
+        kind = "simulated" if meter.name == "null" else "auto"
     if kind == "simulated":
         say("No energy meter here: the energy of this demo is SIMULATED; answers, tokens and times are real")
     result: dict[str, Any] = controller("bench", "smoke", "--engine-url", engine_url, "--meter", kind)
