@@ -50,6 +50,7 @@ class Login(LoginView):
     template_name = "accounts/login.html"
     authentication_form = forms.LoginForm
     redirect_authenticated_user = True
+    http_method_names = ["get", "head", "post", "options"]
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         return _throttled(request, "login") or super().dispatch(request, *args, **kwargs)

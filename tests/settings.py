@@ -21,3 +21,4 @@ _sqlite = "sqlite" in product.DATABASES["default"]["ENGINE"]
 _name = f"{_folder.name}/test.sqlite3" if _sqlite else f"test_asyncenergy_{os.getpid()}"
 DATABASES = {"default": product.DATABASES["default"] | {"TEST": {"NAME": _name}}}
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+WHITENOISE_AUTOREFRESH = True  # look for a file when it is asked for, instead of listing all for each test client
