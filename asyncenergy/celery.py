@@ -27,6 +27,10 @@ app = Celery("asyncenergy", task_cls=DueTask)
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 app.conf.beat_schedule = {
+    # every 15 s: rows of the board that a decision or a submission has made dirty
+    "board": {"task": "bench.rebuild_board", "schedule": 15.0},
+}
+app.conf.beat_schedule = {
     # every 15 s: rows of the board that a decision has made stale
     "rebuild-board": {"task": "bench.rebuild_board", "schedule": 15.0},
 }

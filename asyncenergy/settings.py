@@ -43,7 +43,7 @@ else:
 DATABASES = {"default": environment.database(database_url, only_postgresql=PRODUCTION)}
 REDIS_URL = os.environ.get("REDIS_URL", "redis://127.0.0.1:6379/0")
 CACHES = {
-    "default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
+    "default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "OPTIONS": {"MAX_ENTRIES": 100_000}}
     if EMBEDDED
     else {
         "BACKEND": "django.core.cache.backends.redis.RedisCache",

@@ -1,6 +1,9 @@
 """One caller may call so often an hour; somebody on their own machine may more."""
 
+from unittest.mock import patch
+
 import pytest
+from redis import RedisError
 
 from asyncenergy.throttle import allowed, wait_s
 from tests.people import api_client
@@ -54,3 +57,10 @@ def test_on_ones_own_machine(scope, at_least, address):
 def test_loopback_means_nothing_in_production(settings):
     settings.THROTTLE_LOOPBACK_FACTOR = 1
     assert allowed("login", "127.0.0.1") == allowed("login", SOMEWHERE)
+
+
+def test_without_its_counter_the_call_goes_on(client, probe, caplog):
+    with patch("asyncenergy.throttle.cache.add", side_effect=RedisError("connection refused")):
+        answer = client.post(f"{probe}/echo", {}, "application/json")
+    assert answer.status_code == 200
+    assert "can't count" in caplog.text
