@@ -6,7 +6,7 @@ from datetime import date
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Count, F, OrderBy, Q, QuerySet
+from django.db.models import Count, F, OrderBy, Prefetch, Q, QuerySet
 
 from accounts.models import User
 from bench.models import Alias, BoardRow, BoardState, Decision, Node, Run, RunColumns, Submission
@@ -154,7 +154,8 @@ def moderation_log_count() -> int:
 
 def submissions_of(account: User) -> QuerySet[Submission]:
     """The account's own submissions, newest first."""
-    return Submission.objects.filter(account=account).defer("bundle_zlib").prefetch_related("runs__decisions")
+    runs = Prefetch("runs", Run.objects.defer("figures", "facts", "config", "claimed").prefetch_related("decisions"))
+    return Submission.objects.filter(account=account).defer("bundle_zlib").prefetch_related(runs)
 
 
 def nodes_of(account: User) -> QuerySet[Node]:

@@ -22,7 +22,7 @@ class Command(BaseCommand):
         parser.add_argument("--interval", type=float, default=15.0, metavar="SECONDS", help="pause between rounds")
 
     def handle(self, *args: Any, once: bool, interval: float, **options: Any) -> None:
-        app.loader.import_default_modules()
+        app.autodiscover_tasks(force=True)
         if once:
             do_due_work()
             return
@@ -31,12 +31,12 @@ class Command(BaseCommand):
             signal.signal(number, lambda *_: stop.set())
         while not stop.is_set():
             do_due_work()
+            close_old_connections()
             stop.wait(interval)
 
 
 def do_due_work() -> None:
     """Run every periodic task once. One that fails is logged and due again in the next round."""
-    close_old_connections()
     for entry in app.conf.beat_schedule.values():
         try:
             app.tasks[entry["task"]]()
