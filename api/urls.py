@@ -6,7 +6,11 @@ from api.v1 import auth
 
 # The script is a request of its own, as the content security policy wants it.
 docs = SpectacularSwaggerSplitView.as_view(
-    url_name="api:openapi", authentication_classes=[], permission_classes=[], throttle_classes=[]
+    template_name="api/docs.html",
+    url_name="api:openapi",
+    authentication_classes=[],
+    permission_classes=[],
+    throttle_classes=[],
 )
 
 app_name = "api"
