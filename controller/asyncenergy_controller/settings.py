@@ -14,6 +14,7 @@ from asyncenergy_controller.errors import ControllerError, ExitCode
 APP_NAME = "async-energy"
 ENV_PREFIX = "ASYNCENERGY_"
 CONFIG_FILE = "config.toml"
+SECRETS = frozenset({"api_key", "password", "engine_api_key", "wall_secret"})
 
 
 class SettingsError(ControllerError):
@@ -28,6 +29,11 @@ def _default_config_dir() -> Path:
 
 def _default_data_dir() -> Path:
     return platformdirs.user_data_path(APP_NAME)
+
+
+def _default_state_dir() -> Path:
+    """One for the whole machine's user, whatever --data-dir says: a journal must be found at every start."""
+    return platformdirs.user_state_path(APP_NAME)
 
 
 class Settings(BaseSettings):
@@ -46,12 +52,19 @@ class Settings(BaseSettings):
     request_timeout_s: float = Field(300.0, gt=0, description="time limit of one question to the engine, seconds")
     meter: str = Field("auto", description="auto, nvml, rapl, simulated, null, ...")
     device: str | None = Field(None, description="which GPU: an index, GPU-... or MIG-...")
+    wall: str | None = Field(None, description="wall plug: shelly:ADDRESS, tasmota:ADDRESS, ... (KIND:ADDRESS#CHANNEL)")
+    wall_secret: SecretStr | None = Field(None, description="password or token of the plug, if it has one")
     sample_period_s: float = Field(0.2, ge=0.05, description="seconds between two readings of the meter")
     lead_in_s: float = Field(2.0, ge=0, description="seconds metered before the first and after the last question")
     idle_s: float = Field(10.0, ge=0, description="seconds metered of the waiting card before each task")
     dataset_dir: Path | None = Field(None, description="where data sets lie, for machines without network")
     data_dir: Path = Field(default_factory=_default_data_dir, description="runs and uploads")
+    state_dir: Path = Field(default_factory=_default_state_dir, description="journal of changed GPU limits")
     config_dir: Path = Field(default_factory=_default_config_dir, description="config.toml, consent, login, salt")
+
+    @property
+    def power_journal_dir(self) -> Path:
+        return self.state_dir / "power"
 
     @field_validator("api_url", "engine_url")
     @classmethod
@@ -60,7 +73,7 @@ class Settings(BaseSettings):
             raise ValueError(f"{value!r} is no http:// or https:// address")
         return value.rstrip("/") if value else value
 
-    @field_validator("data_dir", "config_dir", "dataset_dir")
+    @field_validator("data_dir", "config_dir", "state_dir", "dataset_dir")
     @classmethod
     def _expand(cls, value: Path | None) -> Path | None:
         return value.expanduser() if value else value
@@ -90,10 +103,15 @@ def load_settings(**flags: Any) -> Settings:
         raise SettingsError(f"{CONFIG_FILE} can't be read: {error}. Correct that line or remove the file.") from error
 
 
+def revealed(secret: SecretStr | None) -> str | None:
+    """The secret itself, for the one call that needs it."""
+    return secret.get_secret_value() if secret else None
+
+
 def _sentence(place: Any) -> str:
     name = ".".join(map(str, place["loc"]))
     flag, variable = f"--{name.replace('_', '-')}", f"{ENV_PREFIX}{name.upper()}"
     if place["type"] == "extra_forbidden":
         return f"{CONFIG_FILE} holds the unknown setting {name!r}; known are: {', '.join(Settings.model_fields)}."
-    shown = "" if name in {"api_key", "password", "engine_api_key"} else f" ({place['input']!r} was given)"
+    shown = "" if name in SECRETS else f" ({place['input']!r} was given)"
     return f"{name}: {place['msg']}{shown}. It is set by {flag}, {variable} or {CONFIG_FILE}."

@@ -30,12 +30,13 @@ def make_item(index, **changes):
     )
 
 
-def write_part(run, *, unit_index=0, items=(), phases=(), label="arith"):
+def write_part(run, *, unit_index=0, items=(), phases=(), label="arith", metered_until_s=9.0):
     part = run.new_part(unit_index, label, {"task": {"name": "arith"}})
     for phase in phases:
         part.enter_phase(phase)
     for item in items:
         part.add_item(item)
+    part.add_reading(Reading(t_s=metered_until_s))
     part.close()
     return part
 
@@ -44,10 +45,16 @@ def test_every_line_is_on_disk_before_the_part_is_closed(store):
     run = store.create(PLAN)
     with closing(run.new_part(0, "arith", {})) as part:
         part.add_item(make_item(7))
-        part.add_reading(Reading(t_s=1.5, gpu_power_w=300.0))
+        part.add_reading(Reading(t_s=2.5, gpu_power_w=300.0))
         (read,) = RunDir(run.path).parts()
     assert [row.index for row in read.items] == [7]
-    assert read.readings == (Reading(t_s=1.5, gpu_power_w=300.0),)
+    assert read.readings == (Reading(t_s=2.5, gpu_power_w=300.0),)
+
+
+def test_an_item_that_ended_after_the_last_reading_was_not_measured_and_is_asked_again(store):
+    run = store.create(PLAN)
+    write_part(run, items=[make_item(1, t_end_s=2.0), make_item(2, t_end_s=3.0)], metered_until_s=2.5)
+    assert run.answered(0) == {1}
 
 
 def test_a_line_that_a_crash_cut_off_is_passed_over_and_the_lines_before_it_count(store):
@@ -79,6 +86,7 @@ def test_voided_items_are_asked_again_and_stay_in_the_file(store):
     with closing(run.new_part(0, "arith", {})) as part:
         part.add_item(make_item(1))
         part.add_item(make_item(2, finish_reason="error"))
+        part.add_reading(Reading(t_s=9.0))
         part.void_items([2])
     assert run.answered(0) == {1}
     assert len((part.path / "items.jsonl").read_text().splitlines()) == 2

@@ -144,12 +144,14 @@ def _sensor(header: dict[str, Any]) -> dict[str, Any]:
 
 
 def _ledger(part: Part) -> list[dict[str, Any]]:
-    """Phases inside the recording, on its clock; a phase that a crash cut off ends with the last reading."""
+    """Phases on the recording's clock, from its first reading to its last, without a break between them."""
+    if not part.phases:
+        return []
     t0_s, last_s = part.readings[0].t_s, part.readings[-1].t_s
-    spans = (
-        (row.phase, max(row.t_start_s, t0_s) - t0_s, min(row.t_end_s or last_s, last_s) - t0_s) for row in part.phases
-    )
-    return [{"phase": phase, "t_start_s": start, "t_end_s": end} for phase, start, end in spans if end > start]
+    inner = [min(max(row.t_start_s, t0_s), last_s) - t0_s for row in part.phases[1:]]
+    edges = [0.0, *inner, last_s - t0_s]
+    spans = zip(part.phases, edges, edges[1:], strict=False)
+    return [{"phase": row.phase, "t_start_s": start, "t_end_s": end} for row, start, end in spans if end > start]
 
 
 def _item_columns(part: Part) -> dict[str, list[Any]]:

@@ -4,11 +4,11 @@ from collections.abc import Iterable, Iterator
 
 from rich.table import Table
 
+from asyncenergy_controller.bench.numbers import number
 from asyncenergy_controller.bench.results import PartResult, RunResult
 from asyncenergy_controller.metrics import REASONS, RunFigures
 
 Row = tuple[str, str]
-NOT_COUNTED = "unknown: the engine reported no token counts"
 
 
 def result_tables(result: RunResult) -> Iterator[Table]:
@@ -40,7 +40,7 @@ def part_rows(part: PartResult) -> Iterator[Row]:
     yield "Accuracy", _accuracy(part)
     yield from _readings(part)
     yield from _energy_ratios(part)
-    yield from _speed(part.figures)
+    yield from _speed(part)
     yield from _idle(part)
     yield "Tier", _tier(part.figures)
     if part.is_simulated:
@@ -105,17 +105,23 @@ def _energy_ratios(part: PartResult) -> Iterator[Row]:
     if figures.joules_per_token is not None:
         yield "J per token", _energy(part, figures.joules_per_token)
     elif figures.total_completion_tokens is None:
-        yield "J per token", NOT_COUNTED
+        yield "J per token", _not_counted(part)
     if figures.joules_per_item is not None:
         yield "J per question", _energy(part, figures.joules_per_item)
     if figures.mean_gpu_w is not None:
         yield "Mean power", f"{_energy(part, figures.mean_gpu_w, 'W')} over {figures.run_duration_s:.1f} s"
 
 
-def _speed(figures: RunFigures) -> Iterator[Row]:
+def _not_counted(part: PartResult) -> str:
+    unknown = sum(row.completion_tokens is None for row in part.part.items)
+    return f"unknown: the engine reported no token counts for {unknown} of {len(part.part.items)} questions"
+
+
+def _speed(part: PartResult) -> Iterator[Row]:
+    figures = part.figures
     pooled, mean = figures.pooled_tokens_per_second, figures.mean_tokens_per_second
     if pooled is None:
-        yield "Speed", NOT_COUNTED
+        yield "Speed", _not_counted(part)
     else:
         yield "Speed", f"{pooled:.1f} tokens/s" + (f" (mean of the questions {mean:.1f})" if mean is not None else "")
     p50, p95 = figures.ttft_p50_s, figures.ttft_p95_s
@@ -165,10 +171,3 @@ def _or_dash(part: PartResult, joules: float | None) -> str:
 def in_words(reason: str | None) -> str:
     """The sentence for a reason code; what is no code stays as it is."""
     return REASONS.get(reason or "", reason or "No reason was recorded.")
-
-
-def number(value: float | None) -> str:
-    """Four significant digits, never rounded to 0; a dash for what was not measured."""
-    if value is None:
-        return "-"
-    return f"{value:.1f}" if abs(value) >= 1000 else f"{value:.4g}"

@@ -3,14 +3,15 @@
 import hashlib
 import time
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, closing, nullcontext
+from contextlib import closing, nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
 from asyncenergy_controller import clock
-from asyncenergy_controller.bench.asking import Asker, EngineGaveUp, ask_all
+from asyncenergy_controller.bench.asking import Asker, ask_all
 from asyncenergy_controller.bench.plan import Plan, Unit, item_order
+from asyncenergy_controller.bench.power import UnitPower, UnitSkipped
 from asyncenergy_controller.bench.stop import StopFlag
 from asyncenergy_controller.bench.store import ItemRow, PartWriter, RunDir, State
 from asyncenergy_controller.bench.thermal import ThermalGuard
@@ -31,16 +32,6 @@ class Observer(Protocol):
     def phase(self, name: str, seconds: float) -> None: ...
     def item_done(self, row: ItemRow, energy_j: float | None) -> None: ...
     def note(self, text: str) -> None: ...
-
-
-class UnitSkipped(ControllerError):
-    """This unit can't be measured here; the others can."""
-
-
-class PowerControl(Protocol):
-    """Sets a unit's power cap or clock lock for as long as the context lasts. Raises UnitSkipped."""
-
-    def __call__(self, unit: Unit) -> AbstractContextManager[object]: ...
 
 
 class Loader(Protocol):
@@ -79,7 +70,7 @@ class Bench:
     sample_period_s: float = 0.2
     sensor: dict[str, Any] | None = None
     loader: Loader | None = None
-    power_control: PowerControl | None = None
+    power: UnitPower | None = None
     started_s: float = field(default_factory=clock.monotonic)
     last_index: int | None = None
     is_first_unit: bool = True
@@ -131,9 +122,8 @@ def _run_or_skip(bench: Bench, position: int, loaded: Loaded) -> None:
     left = items_left(bench, position, loaded)
     if not left:
         return
-    control = bench.power_control(loaded.unit) if bench.power_control else nullcontext()
     try:
-        with control:
+        with bench.power(loaded.unit) if bench.power else nullcontext():
             _run_unit(bench, position, loaded, left)
     except UnitSkipped as skipped:
         bench.run.skip(position, str(skipped))
@@ -240,9 +230,11 @@ def _ask(bench: Bench, part: PartWriter, sampler: Sampler, guard: ThermalGuard, 
             before_each=before_each,
             on_row=on_row,
         )
-    except EngineGaveUp:
+    except ControllerError:
         part.void_items(failed)
         raise
+    if bench.stop.reason:  # what failed last may have failed because of the very same interruption
+        part.void_items(failed)
 
 
 def _header(bench: Bench, loaded: Loaded, left: list[Item]) -> dict[str, Any]:

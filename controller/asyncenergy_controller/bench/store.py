@@ -8,6 +8,7 @@
     parts/000-arith/   part.json, trace.jsonl, items.jsonl, events.jsonl; one part a unit and start
 """
 
+import math
 import secrets
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, fields
@@ -109,7 +110,8 @@ class PartWriter:
 
     def void_items(self, indices: list[int]) -> None:
         """Take back items that were never answered, so that a resumed run asks them again."""
-        self._events.add({"event": "void", "indices": indices, "t_s": clock.monotonic()})
+        if indices:
+            self._events.add({"event": "void", "indices": indices, "t_s": clock.monotonic()})
 
     def close(self) -> None:
         for writer in (self._trace, self._items, self._events):
@@ -117,16 +119,21 @@ class PartWriter:
 
 
 def read_part(path: Path) -> Part:
-    """Read what there is, also where the process that wrote it was killed."""
+    """Read what there is, also where the process that wrote it was killed.
+
+    An item counts once it was answered and metered to its end: what ended after the last reading is asked again.
+    """
     events = list(read_lines(path / "events.jsonl"))
     void = {index for event in events if event["event"] == "void" for index in event["indices"]}
     items = (ItemRow(**row) for row in read_lines(path / "items.jsonl"))
+    readings = tuple(Reading(**row) for row in read_lines(path / "trace.jsonl"))
+    metered_until_s = readings[-1].t_s if readings else -math.inf
     return Part(
         path=path,
         unit_index=int(path.name.split("-", 1)[0]),
         header=read_json(path / "part.json"),
-        readings=tuple(Reading(**row) for row in read_lines(path / "trace.jsonl")),
-        items=tuple(row for row in items if row.index not in void),
+        readings=readings,
+        items=tuple(row for row in items if row.index not in void and row.t_end_s <= metered_until_s),
         phases=tuple(_phases([event for event in events if event["event"] == "phase"])),
         notes=tuple(event["text"] for event in events if event["event"] == "note"),
     )

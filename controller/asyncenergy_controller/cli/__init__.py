@@ -10,6 +10,8 @@ from typer.core import TyperGroup
 from asyncenergy_controller.cli import about, account, bench, bench_runs, bench_share
 from asyncenergy_controller.cli.console import say
 from asyncenergy_controller.errors import ControllerError
+from asyncenergy_controller.meters.power_limit import heal_leftovers
+from asyncenergy_controller.settings import Settings, load_settings
 
 __all__ = ["app", "main"]
 
@@ -51,6 +53,16 @@ def options(
 ) -> None:
     """Options before the command hold for it as well."""
     ctx.obj = {"data_dir": data_dir, "config_dir": config_dir, "api_url": api_url}
+    if not ctx.resilient_parsing:
+        _heal(load_settings(**ctx.obj))
+
+
+def _heal(settings: Settings) -> None:
+    """At any start: a GPU limit that an interrupted run left behind is put back, and the person is told."""
+    if not settings.power_journal_dir.exists():
+        return
+    for healing in heal_leftovers(settings.power_journal_dir):
+        say(healing.message)
 
 
 def main() -> None:

@@ -1,5 +1,6 @@
 """`bench`: the commands that measure."""
 
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
@@ -9,10 +10,17 @@ from asyncenergy_controller.bench.plan import Plan, repeated
 from asyncenergy_controller.bench.suites import sweep_plan
 from asyncenergy_controller.cli.options import Measuring, takes
 from asyncenergy_controller.cli.planning import Choice, SweptSuite, adjusted, numbers
-from asyncenergy_controller.cli.session import measure
 from asyncenergy_controller.errors import UsageError
+from asyncenergy_controller.settings import Settings
 
 app = typer.Typer(no_args_is_help=True, help="Measure joules per correct answer, and share what was measured.")
+
+
+def measure(ctx: typer.Context, options: Measuring, make_plan: Callable[[Settings], Plan]) -> None:
+    """Loads numpy and scipy for those alone who measure: a daemon that shares this command line must stay small."""
+    from asyncenergy_controller.cli import session
+
+    session.measure(ctx, options, make_plan)
 
 
 @app.command()

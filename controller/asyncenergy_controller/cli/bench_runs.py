@@ -6,8 +6,7 @@ import typer
 from rich.table import Column, Table
 
 from asyncenergy_controller.bench.files import read_json
-from asyncenergy_controller.bench.report import number, result_tables
-from asyncenergy_controller.bench.results import read_result
+from asyncenergy_controller.bench.numbers import number
 from asyncenergy_controller.bench.store import RunDir, RunStore
 from asyncenergy_controller.bench.uploads import Uploads
 from asyncenergy_controller.cli.console import say, show, show_json
@@ -78,6 +77,9 @@ def show_run(
     json: Json = False,
 ) -> None:
     """The figures of one run, computed from what is on disk; also of one that was interrupted."""
+    from asyncenergy_controller.bench.report import result_tables  # loads numpy, which `list` has no use for
+    from asyncenergy_controller.bench.results import read_result
+
     result = read_result(RunStore(options.settings(ctx).data_dir).find(run))
     if json:
         show_json(result.as_dict())

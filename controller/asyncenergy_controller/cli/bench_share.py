@@ -6,7 +6,6 @@ from typing import Annotated, Any
 import typer
 
 from asyncenergy_controller.bench import consent
-from asyncenergy_controller.bench.results import keep_result
 from asyncenergy_controller.bench.store import RunDir, RunStore
 from asyncenergy_controller.bench.uploads import Uploads
 from asyncenergy_controller.cli.console import say, show, show_json
@@ -82,9 +81,17 @@ def _bundle(target: str, settings: Settings) -> bytes:
     if path.is_file():
         return _checked(path)
     run = RunDir(path) if (path / "plan.json").exists() else RunStore(settings.data_dir).find(target)
-    if not run.bundle_path.exists() and (why := keep_result(run).no_bundle):
-        raise UsageError(f"{target}: {why}")
+    if not run.bundle_path.exists():
+        _make_bundle(run)
     return _checked(run.bundle_path)
+
+
+def _make_bundle(run: RunDir) -> None:
+    """For a run whose process was killed before it could."""
+    from asyncenergy_controller.bench.results import keep_result  # loads numpy, which sending has no use for
+
+    if why := keep_result(run).no_bundle:
+        raise UsageError(why)
 
 
 def _checked(path: Path) -> bytes:

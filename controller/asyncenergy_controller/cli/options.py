@@ -34,8 +34,9 @@ class Measuring(Common):
 
     engine_url: Annotated[str | None, typer.Option(help="The inference engine; looked for if not given.")] = None
     model: Annotated[str | None, typer.Option(help="Model to ask, as the engine names it.")] = None
-    meter: Annotated[str | None, typer.Option(help="auto, nvml, rapl, simulated, null, ...")] = None
+    meter: Annotated[str | None, typer.Option(help="auto, nvml, nvidia-smi, amd, apple, rapl, simulated, null.")] = None
     device: Annotated[str | None, typer.Option(help="GPU by index, GPU-... or MIG-...")] = None
+    wall: Annotated[str | None, typer.Option(help="Wall plug to read as well: shelly:192.168.1.20, ...")] = None
     dataset_dir: Annotated[Path | None, typer.Option(help="Where data sets lie, for work without network.")] = None
     items: Annotated[str | None, typer.Option(help="Questions per task: a number, or 'small'.")] = None
     seed: Annotated[int | None, typer.Option(help="Chooses questions and their order.")] = None

@@ -7,10 +7,12 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn
 
 from asyncenergy_controller import clock
+from asyncenergy_controller.bench.numbers import number
 from asyncenergy_controller.bench.plan import Plan, Unit
 from asyncenergy_controller.bench.projection import ENOUGH_ITEMS, Projection
-from asyncenergy_controller.bench.report import number
 from asyncenergy_controller.bench.store import ItemRow
+
+LOG_EVERY_S = 30.0
 
 
 class ProgressBar:
@@ -24,6 +26,7 @@ class ProgressBar:
         self._position, self._unit, self._done = 0, plan.units[0], 0
         self._asked, self._first_start_s = 0, 0.0
         self._has_projected = False
+        self._told_s = self._started_s
         self._bar = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
@@ -60,6 +63,15 @@ class ProgressBar:
         left = "" if left_s is None else f"{_duration(left_s)} left"
         self._bar.update(self._row, advance=1, energy=energy, left=left)
         self._project(left_s)
+        self._tell_a_log(f"{energy} {left}")
+
+    def _tell_a_log(self, figures: str) -> None:
+        """Where nobody watches a bar move, a line now and then."""
+        now_s = clock.monotonic()
+        if self._bar.console.is_terminal or now_s - self._told_s < LOG_EVERY_S:
+            return
+        self._told_s = now_s
+        self.note(f"{self._unit.label}: {self._done + self._asked} of {self._unit.n_items}, {figures}")
 
     def note(self, text: str) -> None:
         self._bar.console.print(text, markup=False)

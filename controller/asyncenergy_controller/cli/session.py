@@ -9,6 +9,7 @@ import typer
 from asyncenergy_controller.bench.consent import require_consent
 from asyncenergy_controller.bench.machine import engine_pids, node_entry
 from asyncenergy_controller.bench.plan import Plan
+from asyncenergy_controller.bench.power import UnitPower
 from asyncenergy_controller.bench.projection import expectation
 from asyncenergy_controller.bench.report import result_tables
 from asyncenergy_controller.bench.results import RunResult, keep_result
@@ -24,7 +25,7 @@ from asyncenergy_controller.engine import EngineClient, EngineInfo, detect_engin
 from asyncenergy_controller.errors import ExitCode, UsageError
 from asyncenergy_controller.meters.base import Meter, MeterInfo
 from asyncenergy_controller.meters.select import open_meter
-from asyncenergy_controller.settings import Settings
+from asyncenergy_controller.settings import Settings, revealed
 
 
 def measure(ctx: typer.Context, options: Measuring, make_plan: Callable[[Settings], Plan]) -> None:
@@ -59,7 +60,13 @@ def _run(settings: Settings, plan: Plan, store: RunStore, unfinished: RunDir | N
         info = engine.info(settings.model)
         info = replace(info, weights_digest=weights_digest(info))
         _require_pinned(plan, info)
-        meter = open_meter(settings.meter, settings.device, own_pids=engine_pids(engine.base_url))
+        meter = open_meter(
+            settings.meter,
+            settings.device,
+            own_pids=engine_pids(engine.base_url),
+            wall=settings.wall,
+            wall_secret=revealed(settings.wall_secret),
+        )
         with closing(meter), _take(store, plan, unfinished) as run:
             return _measured(settings, plan, units, run, engine, info, meter)
 
@@ -94,6 +101,7 @@ def _measured(
             meter=meter,
             node=node_entry(settings.config_dir, known),
             observer=bar,
+            power=UnitPower(settings.power_journal_dir, settings.device, known),
             sample_period_s=settings.sample_period_s,
         )
         with stopping_on_signals(bench.stop):
@@ -111,9 +119,8 @@ def _introduce(run: RunDir, info: EngineInfo, known: MeterInfo) -> None:
 
 
 def _open_engine(settings: Settings) -> EngineClient:
-    key = settings.engine_api_key.get_secret_value() if settings.engine_api_key else None
     urls = [settings.engine_url] if settings.engine_url else None
-    return detect_engine(urls, timeout_s=settings.request_timeout_s, api_key=key)
+    return detect_engine(urls, timeout_s=settings.request_timeout_s, api_key=revealed(settings.engine_api_key))
 
 
 def _require_pinned(plan: Plan, info: EngineInfo) -> None:

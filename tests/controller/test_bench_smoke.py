@@ -1,0 +1,235 @@
+"""`bench smoke` from the command line, against an engine on loopback and the simulated meter."""
+
+import json
+import re
+import signal
+from dataclasses import dataclass
+
+import pytest
+from asyncenergy_controller import metrics
+from asyncenergy_controller.errors import ExitCode
+from asyncenergy_controller.wire import find_private, parse_bundle
+
+from tests.controller.bench_cli import Box, wait_for
+from tests.controller.bench_engine import fake_engine
+
+
+@pytest.fixture
+def engine():
+    with fake_engine() as fake:
+        yield fake
+
+
+@pytest.fixture
+def box(tmp_path, engine):
+    return Box(tmp_path, engine.url)
+
+
+@dataclass
+class Done:
+    """One finished run of eight questions, to look at and leave as it is."""
+
+    box: Box
+    result: object
+    bundle: dict
+
+    @property
+    def run(self):
+        return self.bundle["runs"][0]
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory):
+    with fake_engine() as fake:
+        fake.delay_s = 0.03
+        box = Box(tmp_path_factory.mktemp("done"), fake.url)
+        result = box.run("bench", "smoke", "--items", 8)
+        return Done(box, result, read_bundle(box))
+
+
+def read_bundle(box):
+    return json.loads(box.last.bundle_path.read_text())
+
+
+def test_a_run_ends_with_a_bundle_that_the_server_would_take(done):
+    assert done.result.exit_code == 0
+    assert len(parse_bundle(done.bundle).runs) == 1
+    assert find_private(done.bundle) is None
+    assert (done.bundle["suite"], done.run["model"], done.run["quantization"]) == ("smoke", "tiny-model", "Q4_K_M")
+
+
+def test_json_shows_the_figures_of_the_bundle(done):
+    shown = done.box.json("bench", "show")["runs"][0]["figures"]
+    computed = metrics.recompute_run(done.run, baselines=done.bundle["baselines"])
+    assert shown["n_items"] == 8
+    assert shown["total_joules_gpu_best"] == computed.total_joules_gpu_best > 0
+    assert shown["joules_per_correct_answer"] == computed.joules_per_correct_answer
+    assert shown["accuracy"] == computed.accuracy
+
+
+def test_the_table_shows_headline_readings_accuracy_speed_and_tier(done):
+    for name in ("J per correct answer", "Accuracy", "counter", "integrated", "wall", "Speed", "First token", "Tier"):
+        assert name in done.result.stdout
+    assert "No wall meter was read" in done.result.stdout
+
+
+def test_smoke_asks_forty_questions_each_once_in_a_seeded_order(box, engine):
+    box.run("bench", "smoke")
+    asked = list(engine.questions)
+    assert len(asked) == len(set(asked)) == 40
+    assert [row.index for row in box.last.parts()[0].items] != list(range(40))
+    engine.asked.clear()
+    box.run("bench", "smoke")
+    assert engine.questions == asked
+
+
+def test_another_seed_asks_other_questions(box, engine):
+    box.run("bench", "smoke", "--items", 8)
+    first = set(engine.questions)
+    engine.asked.clear()
+    box.run("bench", "smoke", "--items", 8, "--seed", 7)
+    assert len(first & set(engine.questions)) < 8
+    assert read_bundle(box)["runs"][0]["seed"] == 7
+
+
+def test_the_phases_follow_each_other_and_fill_the_recording(done):
+    ledger = done.run["ledger"]
+    assert [phase["phase"] for phase in ledger] == ["loaded_idle", "warmup", "items", "tail"]
+    assert [phase["t_end_s"] for phase in ledger[:-1]] == [phase["t_start_s"] for phase in ledger[1:]]
+    assert (ledger[0]["t_start_s"], ledger[-1]["t_end_s"]) == (0.0, done.run["trace"]["t_s"][-1])
+
+
+def test_the_meter_runs_before_the_first_question_and_after_the_last(done):
+    assert min(done.run["items"]["t_start_s"]) >= 0.06
+    assert done.run["trace"]["t_s"][-1] >= max(done.run["items"]["t_end_s"]) + 0.06
+
+
+def test_counters_leave_the_machine_counted_from_zero(done):
+    counter = done.run["trace"]["gpu_energy_mj"]
+    assert next(value for value in counter if value is not None) == 0
+
+
+def test_each_item_carries_its_index_and_the_answer_that_was_given(done):
+    items = done.run["items"]
+    assert sorted(items["index"]) == list(range(8))
+    assert all(answer.isdigit() for answer in items["answer"])
+    assert set(items["correct"]) <= {0.0, 1.0}
+    assert all(ttft > 0 for ttft in items["ttft_s"])
+
+
+def test_the_word_simulated_stands_beside_every_energy(done):
+    assert "SIMULATED" in done.result.stderr
+    for line in done.result.stdout.splitlines():
+        if re.search(r"\d (J|W)\b", line):
+            assert "simulated" in line.lower()
+    assert done.run["energy_source"] == "simulated"
+    assert done.box.json("bench", "list")[0]["simulated"] is True
+
+
+def test_without_a_meter_accuracy_and_speed_are_measured_and_the_code_says_so(box):
+    result = box.run("bench", "smoke", "--items", 8, "--meter", "null")
+    assert result.exit_code == ExitCode.NO_METER
+    assert "not measured" in result.stdout
+    assert "tokens/s" in result.stdout
+    assert "no meter was found" in result.stderr
+    assert not box.last.bundle_path.exists()
+    figures = json.loads((box.last.path / "run.json").read_text())["runs"][0]["figures"]
+    assert figures["total_joules_gpu_best"] is None
+    assert figures["accuracy"] is not None
+
+
+def test_missing_token_counts_stay_missing_and_the_table_says_why(box, engine):
+    engine.reports_usage = False
+    result = box.run("bench", "smoke", "--items", 8)
+    assert read_bundle(box)["runs"][0]["items"]["completion_tokens"] == [None] * 8
+    assert "no token counts for 8 of 8 questions" in result.stdout
+    assert result.exit_code == 0
+
+
+def test_several_questions_are_in_flight_and_their_energy_is_counted_once(box, engine):
+    engine.delay_s = 0.05
+    figures = box.json("bench", "smoke", "--items", 12, "--concurrency", 4)["runs"][0]["figures"]
+    assert engine.most_in_flight == 4
+    assert sum(figures["item_energy_j"]) <= figures["total_joules_gpu_best"] * 1.0001
+    assert read_bundle(box)["runs"][0]["concurrency"] == 4
+
+
+def test_a_time_limit_is_announced_keeps_what_is_finished_and_resume_asks_the_rest(box, engine):
+    engine.delay_s = 0.1
+    result = box.run("bench", "smoke", "--items", 20, "--time-limit", 1)
+    assert result.exit_code == 0
+    assert "At this pace" in result.stderr
+    assert "time limit of 1 s was reached" in result.stderr
+    first = len(engine.questions)
+    assert 1 <= first < 20
+    engine.delay_s = 0.0
+    assert box.run("bench", "smoke", "--resume").exit_code == 0
+    assert len(engine.questions) == len(set(engine.questions)) == 20
+    assert [len(run["items"]["index"]) for run in read_bundle(box)["runs"]] == [first, 20 - first]
+    assert len(box.store.all()) == 1
+
+
+def test_resume_without_anything_to_resume_says_so(box):
+    result = box.run("bench", "smoke", "--resume")
+    assert result.exit_code == ExitCode.USAGE
+    assert "no unfinished smoke run" in result.stderr
+
+
+def test_an_engine_that_stops_answering_keeps_what_is_finished_and_names_the_engine(box, engine):
+    engine.fails_from = 10
+    result = box.run("bench", "smoke")
+    assert result.exit_code == ExitCode.NO_ENGINE
+    assert "out of memory" in result.stderr
+    assert len(read_bundle(box)["runs"][0]["items"]["index"]) == 8
+    engine.fails_from = None
+    box.run("bench", "smoke", "--resume")
+    assert sum(len(run["items"]["index"]) for run in read_bundle(box)["runs"]) == 40
+
+
+def test_no_engine_has_its_own_code(tmp_path):
+    result = Box(tmp_path, "http://127.0.0.1:9").run("bench", "smoke")
+    assert result.exit_code == ExitCode.NO_ENGINE
+    assert "127.0.0.1:9" in result.stderr
+
+
+def test_kill_dash_nine_leaves_items_and_trace_and_resume_goes_on(box, engine):
+    engine.delay_s = 0.05
+    process = box.start("bench", "smoke", "--items", 30)
+    wait_for(lambda: len(engine.questions) >= 9)
+    process.kill()
+    process.communicate()
+    (part,) = box.last.parts()
+    assert len(part.items) >= 5
+    assert len(part.readings) >= 5
+    assert box.last.status[0] == "interrupted"
+    assert box.json("bench", "show")["runs"][0]["figures"]["n_items"] == len(part.items)
+    engine.delay_s = 0.0
+    assert box.run("bench", "smoke", "--resume").exit_code == 0
+    runs = read_bundle(box)["runs"]
+    assert sorted(index for run in runs for index in run["items"]["index"]) == list(range(30))
+
+
+def test_ctrl_c_finishes_the_question_in_flight_and_keeps_a_bundle(box, engine):
+    engine.delay_s = 0.05
+    process = box.start("bench", "smoke", "--items", 200)
+    wait_for(lambda: len(engine.questions) >= 5)
+    process.send_signal(signal.SIGINT)
+    _, stderr = process.communicate(timeout=20)
+    assert process.returncode == ExitCode.INTERRUPTED
+    assert b"keeping what is finished" in stderr
+    assert box.last.status == ("interrupted", "interrupted by SIGINT")
+    assert len(read_bundle(box)["runs"][0]["items"]["index"]) == len(engine.questions)
+
+
+@pytest.mark.engine
+def test_smoke_with_a_real_model(tmp_path):
+    from asyncenergy_controller.engine.embedded import embedded_engine
+
+    with embedded_engine() as ready:
+        box = Box(tmp_path, ready["url"])
+        result = box.json("bench", "smoke", "--items", 6, "--max-tokens", 32)
+    figures = result["runs"][0]["figures"]
+    assert (result["runs"][0]["engine"], figures["n_items"]) == ("llama.cpp", 6)
+    assert figures["total_completion_tokens"] > 6
+    assert 0 < figures["ttft_p50_s"] < figures["run_duration_s"]
+    assert figures["pooled_tokens_per_second"] > 0
