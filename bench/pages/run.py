@@ -13,6 +13,7 @@ from bench.presentation import Part, fixed, stacked, with_unit
 from bench.selectors import RunDetail
 
 Figures = Mapping[str, Any]
+VERDICTS = ("held", "flag", "ok", "none")  # what needs attention first
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,7 @@ def context(run: RunDetail) -> dict[str, Any]:
         "portions": portions(figures, DEVICES.get(run.config.get("energy_boundary") or "", "device")),
         "waiting_share": waiting_share(figures),
         "phases": phases(run.ledger),
-        "verdicts": [_verdict(gate) for gate in run.gates],
+        "verdicts": sorted(map(_verdict, run.gates), key=lambda verdict: VERDICTS.index(verdict.css)),
         "honesty": honesty(run),
         "settings": _settings(run.config),
         "unset": [

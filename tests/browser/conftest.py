@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request
 
 from tests.bench.pages_corpus import publish_recorded_runs
 from tests.browser.chromium import CHROMIUM, chromium
@@ -54,7 +54,11 @@ class Complaints:
         self.heard: list[str] = []
         page.on("console", self._hear)
         page.on("pageerror", lambda error: self.heard.append(str(error)))
-        page.on("requestfailed", lambda request: self.heard.append(f"{request.url} failed"))
+        page.on("requestfailed", self._hear_of_failure)
+
+    def _hear_of_failure(self, request: Request) -> None:
+        if request.failure != "net::ERR_ABORTED":  # the test itself went on to another page
+            self.heard.append(f"{request.url}: {request.failure}")
 
     def _hear(self, message: ConsoleMessage) -> None:
         if message.type in ("error", "warning"):
