@@ -18,10 +18,8 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 @pytest.fixture
 def waiting(live_server):
-    """A run that nobody has decided on, and somebody who may."""
-    import_module("bench.migrations.0002_grant_moderation").grant(
-        apps, None
-    )  # a test before this one emptied all tables
+    """A run that nobody has decided on, and somebody who may: tests before this one emptied all tables."""
+    import_module("bench.migrations.0002_grant_moderation").grant(apps, None)
     make_maintainer()
     return submit_recorded_run(make_user())
 
