@@ -45,13 +45,13 @@ class Box:
         assert result.exit_code == code, result.stderr
         return json.loads(result.stdout)
 
-    def start(self, *args):
+    def start(self, *args, command=(sys.executable, "-m", "asyncenergy_controller")):
         """Start as a process of its own."""
-        command = [sys.executable, "-m", "asyncenergy_controller", *map(str, args)]
-        return subprocess.Popen(command, env=os.environ | self.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        started = [*command, *map(str, args)]
+        return subprocess.Popen(started, env=os.environ | self.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
     @property
-    def store(self):
+    def store(self) -> RunStore:
         return RunStore(self.home / "data")
 
     @property

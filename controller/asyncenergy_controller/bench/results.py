@@ -71,8 +71,9 @@ class RunResult:
         state, reason = self.run.status
         units = self.run.plan.units
         return {
-            "id": self.run.id,
+            "run_id": self.run.id,
             "suite": self.run.plan.suite,
+            "model": self.parts[0].run["model"] if self.parts else None,
             "seed": self.run.plan.seed,
             "state": state,
             "reason": reason,

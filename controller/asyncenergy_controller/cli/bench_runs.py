@@ -39,7 +39,7 @@ def _summary(run: RunDir, uploads: Uploads) -> dict[str, Any]:
     parts = read_json(kept)["runs"] if kept.exists() else []
     bundle = run.bundle_path
     return {
-        "id": run.id,
+        "run_id": run.id,
         "suite": run.plan.suite,
         "state": state,
         "reason": reason,
@@ -58,7 +58,7 @@ def _table(rows: list[dict[str, Any]]) -> Table:
     for row in rows:
         word = " simulated" if row["simulated"] else ""
         table.add_row(
-            row["id"],
+            row["run_id"],
             row["suite"],
             row["state"],
             f"{row['n_items']}/{row['n_planned']}",
