@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from asyncenergy_controller.metrics import RunFigures, recompute_run
-from asyncenergy_controller.wire import run_identity
+from asyncenergy_controller.wire import canonical_json, run_identity
 from asyncenergy_controller.wire.runs import Claims
 
 from bench.claims import figures_of_totals
@@ -78,6 +78,7 @@ def derived(sent: Sent, bundle: Mapping[str, Any], aliases: Aliases) -> Derived:
     scores = server_scores(run) if "items" in run else None
     scored = run if scores is None else {**run, "items": {**run["items"], "correct": scores}}
     figures, item_energy_j = _figures(scored, bundle)
+    _require_finite(figures)
     methodology = run.get("methodology_version", CLAIMED)
     config = _config(run, bundle, aliases, figures, methodology)
     empty = _empty_memory_mib(run, bundle)
@@ -109,6 +110,14 @@ def _figures(run: Mapping[str, Any], bundle: Mapping[str, Any]) -> tuple[dict[st
         return figures_of_totals(run), []
     found = recompute_run(run, baselines=bundle.get("baselines") or ())
     return _as_dict(found), list(found.item_energy_j)
+
+
+def _require_finite(figures: Mapping[str, Any]) -> None:
+    """Sums and squares of huge numbers overflow; a database stores no infinity."""
+    try:
+        canonical_json(figures)
+    except ValueError as error:
+        raise ValueError("some number of the run is too large to compute with") from error
 
 
 def _as_dict(found: RunFigures) -> dict[str, Any]:

@@ -22,7 +22,7 @@ class Node(models.Model):
     cpu_model = models.CharField(max_length=120, null=True, blank=True)
     ram_gb = models.FloatField(null=True, blank=True)
     mem_total_mib = models.FloatField(null=True, blank=True)
-    pcie_gen = models.PositiveSmallIntegerField(null=True, blank=True)
+    pcie_gen = models.BigIntegerField(null=True, blank=True)
     created_at = models.DateTimeField()
     updated_at = models.DateTimeField()
 

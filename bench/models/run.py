@@ -8,6 +8,7 @@ from typing import Any
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
+from pydantic_core import to_json
 
 from bench.models.node import Node
 from bench.models.status import ReviewStatus
@@ -91,8 +92,8 @@ class Run(models.Model):
 
 
 def pack(columns: dict[str, Any]) -> bytes:
-    """A table of columns as compressed JSON; level 1, since ingest waits for it."""
-    return zlib.compress(json.dumps(columns, separators=(",", ":")).encode(), 1)
+    """A table of columns as compressed JSON, the fast way, since ingest waits for it."""
+    return zlib.compress(to_json(columns), 1)
 
 
 def unpack(packed: bytes | memoryview) -> dict[str, Any]:

@@ -5,6 +5,7 @@ import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
 from typing import Any
 
 from asyncenergy_controller.wire import WireError, check_json_bytes, parse_bundle, refuse_private
@@ -21,9 +22,10 @@ from bench.models.run import pack
 from bench.services import context
 from bench.services.moderation import submissions_summarise
 from bench.services.nodes import node_upsert
-from bench.verification import Evidence, GateResult, Severity, judge, refusals
+from bench.verification import Evidence, GateResult, Severity, bundle_refusals, judge
 
 MAX_BYTES = 16 * 2**20
+MAX_PLACES = 20
 ACCEPTED, QUARANTINED, DUPLICATE = "accepted", "quarantined", "duplicate"
 RULE = "a rule"
 
@@ -107,11 +109,8 @@ def _read(raw: bytes) -> Mapping[str, Any]:
 
 
 def _refuse(bundle: Mapping[str, Any]) -> None:
-    places = [
-        {"attr": f"runs.{i}.{refusal.attr}", "code": refusal.code, "detail": refusal.detail}
-        for i, run in enumerate(bundle["runs"])
-        for refusal in refusals(run, allow_simulated=settings.DEMO)
-    ]
+    found = bundle_refusals(bundle, allow_simulated=settings.DEMO)
+    places = [{"attr": one.attr, "code": one.code, "detail": one.detail} for one in islice(found, MAX_PLACES)]
     if places:
         more = f" ({len(places) - 1} more places)" if len(places) > 1 else ""
         raise BundleRefused(f"{places[0]['attr']}: {places[0]['detail']}{more}", code=places[0]["code"], errors=places)

