@@ -222,6 +222,8 @@ SPECTACULAR_SETTINGS = {
 # Work outside requests -------------------------------------------------------------------------------------------
 CELERY_BROKER_URL = REDIS_URL
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_connect_timeout": 2}
+CELERY_TASK_PUBLISH_RETRY = False  # a request never waits for the broker
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True  # tasks may run twice without harm, and none may be lost with its worker
 CELERY_TASK_TIME_LIMIT = 900

@@ -18,8 +18,8 @@ def wait_s(scope: str, *, account: int | None, address: str) -> int | None:
     caller = f"account-{account}" if account is not None else f"address-{address}"
     try:
         calls = _counted(f"throttle:{scope}:{caller}:{window}")
-    except RedisError:
-        logger.exception("The throttle can't count; the call goes on")
+    except RedisError as error:
+        logger.error("The throttle can't count, and the call goes on: %s", error)
         return None
     return None if calls <= allowed(scope, address) else WINDOW_S - passed_s
 

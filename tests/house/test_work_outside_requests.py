@@ -5,6 +5,7 @@ from unittest.mock import patch
 import pytest
 from celery import Task
 from django.core.management import call_command
+from kombu.exceptions import OperationalError
 
 from asyncenergy.celery import app
 from bench.tasks import rebuild_board
@@ -22,6 +23,13 @@ def test_in_production_a_nudge_is_sent(settings):
     with patch.object(Task, "apply_async", autospec=True) as sent:
         rebuild_board.delay()
     assert sent.call_count == 1
+
+
+def test_without_a_broker_the_request_goes_on(settings, caplog):
+    settings.EMBEDDED = False
+    with patch.object(Task, "apply_async", autospec=True, side_effect=OperationalError("connection refused")):
+        rebuild_board.delay()
+    assert "was not sent: connection refused" in caplog.text
 
 
 def test_every_periodic_task_exists():
