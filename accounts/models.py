@@ -50,7 +50,7 @@ class User(AbstractUser):
         return self.email
 
     def get_session_auth_hash(self) -> str:
-        """Return what a browser session must match: a new password or signing out everywhere ends it."""
+        """Return what sessions and logins must match: a new password or signing out everywhere ends them all."""
         return salted_hmac("accounts.session", f"{self.password}{self.signed_out_at}", algorithm="sha256").hexdigest()
 
     def get_session_auth_fallback_hash(self) -> Iterator[str]:
@@ -62,6 +62,7 @@ class Login(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="logins")
+    session_hash = models.CharField(max_length=64, default="")
     created_at = models.DateTimeField(default=clock.now)
     refreshed_at = models.DateTimeField(default=clock.now)
     revoked_at = models.DateTimeField(null=True, blank=True)

@@ -7,6 +7,7 @@ from zoneinfo import available_timezones
 
 from django.contrib.auth.tokens import default_token_generator
 from django.db.models import Q, QuerySet
+from django.utils.crypto import constant_time_compare
 from django.utils.http import urlsafe_base64_decode
 
 from accounts.models import ApiKey, Login, User
@@ -23,12 +24,15 @@ def is_timezone(name: str) -> bool:
 
 
 def login_find(login_id: object) -> Login | None:
-    """Return the login that a token names, None where it was ended or its account closed."""
+    """Return the login that a token names, None where it was ended, outlived a password, or its account is closed."""
     try:
         key = UUID(str(login_id))
     except ValueError:
         return None
-    return Login.objects.select_related("user").filter(pk=key, revoked_at=None, user__is_active=True).first()
+    login = Login.objects.select_related("user").filter(pk=key, revoked_at=None, user__is_active=True).first()
+    if login is None or not constant_time_compare(login.session_hash, login.user.get_session_auth_hash()):
+        return None
+    return login
 
 
 def api_key_find(secret: str) -> ApiKey | None:

@@ -112,3 +112,11 @@ def test_a_letter_that_cannot_be_sent_costs_nobody_their_account(stranger_api, s
     assert answer.status_code == 201
     assert Login.objects.count() == 1
     assert "was not sent" in caplog.text
+
+
+def test_a_password_that_a_superuser_sets_ends_all_logins_too(client, submitter, submitter_api):
+    client.force_login(User.objects.create_superuser("root@example.org", PASSWORD))
+    form = {"password1": NEW, "password2": NEW, "usable_password": "true"}
+    assert client.post(f"/admin/accounts/user/{submitter.pk}/password/", form).status_code == 302
+    assert may_log_in(api_client(), submitter, NEW)
+    assert not opens(submitter_api)
