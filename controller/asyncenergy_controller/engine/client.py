@@ -91,6 +91,26 @@ class EngineClient:
         kind = self.recognised().kind
         return "unknown" if kind.cache_field in self.refused_fields else kind.prefix_cache
 
+    @property
+    def can_load(self) -> bool:
+        """Whether this engine takes a model out of memory, and puts it in again, when asked to."""
+        return self.recognised().kind.loading_page is not None
+
+    def load(self, model: str) -> None:
+        """Return once the model is in memory. Only where `can_load`."""
+        self._set_loaded({"model": model})
+
+    def unload(self, model: str) -> None:
+        """Take the model out of memory. Only where `can_load`."""
+        self._set_loaded({"model": model, "keep_alive": 0})
+
+    def _set_loaded(self, body: dict[str, Any]) -> None:
+        page = self.recognised().kind.loading_page or ""
+        with translated(self.base_url, limit_s=self.timeout_s):
+            response = self._http.post(page, json=body | {"stream": False})
+        if not response.is_success:
+            raise refusal(response.status_code, _explanation(response), url=f"{self.base_url}{page}")
+
     def chat(self, request: ChatRequest) -> ChatResult:
         """Ask one question. A refused or broken stream is asked again in one piece, inside the same window."""
         t_start_s = clock.monotonic()

@@ -24,6 +24,7 @@ class EngineKind:
     thinking_field: str | None = None
     effort_field: str | None = None
     cache_field: str | None = None
+    loading_page: str | None = None  # takes a model without a prompt: loads it, or drops it for keep_alive 0
 
     def without_cache(self) -> dict[str, Any]:
         """The body fields that keep this engine from reusing earlier prompts."""
@@ -48,7 +49,7 @@ class EngineKind:
 
 
 LLAMA_CPP = EngineKind("llama.cpp", "off", "chat_template_kwargs", "chat_template_kwargs", "cache_prompt")
-OLLAMA = EngineKind("ollama", "on", "reasoning_effort", "reasoning_effort")
+OLLAMA = EngineKind("ollama", "on", "reasoning_effort", "reasoning_effort", loading_page="/api/generate")
 VLLM = EngineKind("vllm", "off", "chat_template_kwargs", "reasoning_effort", "cache_salt")
 VLLM_WITHOUT_SALT = EngineKind("vllm", "unknown", "chat_template_kwargs", "reasoning_effort")
 LM_STUDIO = EngineKind("lm-studio", "unknown")

@@ -40,6 +40,7 @@ class NvmlMeter:
         `own_pids` are the engine's processes: they and their children do not count as `other_processes`.
         """
         self._nvml = open_nvml()
+        self.counter_every_s = COUNTER_EVERY_S
         self._clock = clock
         self._own_pids = own_pids
         selection = select_boards(list_boards(self._nvml), device, os.environ if environ is None else environ)
@@ -70,7 +71,7 @@ class NvmlMeter:
         )
 
     def read(self) -> Reading:
-        """Return all channels now; the counter only where 95 ms have passed since it was last read."""
+        """Return all channels now; the counter only where `counter_every_s` has passed since it was last read."""
         nvml = self._nvml
         now_s = self._clock()
         energy_mj = self._counter_mj(now_s)
@@ -125,7 +126,7 @@ class NvmlMeter:
             return None
 
     def _counter_mj(self, now_s: float) -> float | None:
-        if self._counter_read_s is not None and now_s - self._counter_read_s < COUNTER_EVERY_S:
+        if self._counter_read_s is not None and now_s - self._counter_read_s < self.counter_every_s:
             return None
         self._counter_read_s = now_s
         return self._channel("gpu_energy_mj", self._one_counter_mj, sum)

@@ -26,16 +26,19 @@ def open_meter(
     own_pids: Collection[int] = (),
     wall: str | None = None,
     wall_secret: str | None = None,
+    every_counter_read: bool = False,
 ) -> Meter:
     """Open a meter; `auto` takes the first of NVML, nvidia-smi, AMD, Apple and RAPL that works, else measures nothing.
 
     `device` chooses the GPUs (`0`, `0,1`, `GPU-…`, `MIG-…`, `all`). `own_pids` are the engine's processes. `wall` is a
     plug to read beside it, as `open_wall_meter` takes it. A GPU meter carries the CPU's counter along where that is
-    readable. Raises MeterUnavailable for a named kind that does not work here, DeviceNotFound for a device that is not
-    here.
+    readable. `every_counter_read` reads NVML's slow counter each time, to find out how often it moves. Raises
+    MeterUnavailable for a named kind that does not work here, DeviceNotFound for a device that is not here.
     """
     plug = open_wall_meter(wall, wall_secret) if wall else None
     base = _first_that_works(device, own_pids) if kind == "auto" else _open(kind, device, own_pids)
+    if every_counter_read and isinstance(base, NvmlMeter):
+        base.counter_every_s = 0.0
     cpu = _cpu_counter() if base.name in GPU_KINDS else None
     return base if cpu is None and plug is None else CombinedMeter(base, cpu=cpu, wall=plug)
 
