@@ -7,6 +7,7 @@ from asyncenergy_controller.wire import CONSENT_TEXT
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.cache import patch_vary_headers
+from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_safe
 from django_htmx.http import push_url
 from django_htmx.middleware import HtmxDetails
@@ -52,6 +53,7 @@ def measure(request: HttpRequest) -> HttpResponse:
     return render(request, "bench/measure.html", {"section": "measure", "consent": CONSENT_TEXT})
 
 
+@gzip_page
 @require_safe
 def leaderboard(request: HtmxRequest) -> HttpResponse:
     """The ranked configurations of one task; for htmx only the rows."""
@@ -91,6 +93,7 @@ def _relaxations(form: BoardFilter) -> list[dict[str, Any]]:
     return [*near, {"label": "all rows of this task", "href": f"?task={form.query().task}"}]
 
 
+@gzip_page
 @require_safe
 def run(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """One run with its evidence; not published means not found, but for its owner and the maintainers."""

@@ -1,7 +1,7 @@
 """Codes of the corpus in words for people. A code without words here is shown as it is."""
 
 PHASES = {
-    "empty_idle": "Empty card, idle",
+    "empty_idle": "Nothing loaded, idle",
     "load": "Loading the model",
     "loaded_idle": "Model loaded, waiting",
     "warmup": "Warm-up",

@@ -15,8 +15,8 @@ register = template.Library()
 NOT_MEASURED = SafeString('<span class="quiet">not measured</span>')
 
 
-def _with_unit(write: Callable[[float], str], value: float | None, unit: str) -> SafeString:
-    if value is None:
+def _with_unit(write: Callable[[float], str], value: float | str | None, unit: str) -> SafeString:
+    if value is None or isinstance(value, str):  # templates turn an absent name into an empty text
         return NOT_MEASURED
     if not unit:
         return SafeString(write(value))
@@ -62,7 +62,7 @@ def share_to(low: float, high: float) -> str:
 @register.filter
 def lasting(seconds: float | None) -> str:
     """A time in seconds, minutes or hours."""
-    return NOT_MEASURED if seconds is None else duration(seconds)
+    return duration(seconds) if isinstance(seconds, float | int) else NOT_MEASURED
 
 
 @register.filter

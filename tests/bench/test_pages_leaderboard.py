@@ -216,6 +216,14 @@ def test_the_whole_page_varies_by_the_htmx_header_too(client):
     assert "HX-Request" in client.get(BOARD)["Vary"]
 
 
+def test_a_browser_gets_the_board_compressed(client):
+    for number in range(60):
+        make_row(f"{number:04d}", rank=number + 1)
+    response = client.get(BOARD, headers={"Accept-Encoding": "gzip"})
+    assert response["Content-Encoding"] == "gzip"
+    assert len(response.content) < 20_000
+
+
 def test_the_board_is_read_only(client):
     assert client.post(BOARD).status_code == 405
     assert client.head(BOARD).status_code == 200

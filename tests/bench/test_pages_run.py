@@ -1,12 +1,17 @@
 """The page of one run: readings, ledger, trace, gates, honesty, items, decisions."""
 
+import json
+
 import pytest
 
 from bench import selectors
 from bench.presentation import between, significant
+from bench.services.ingest import submission_ingest
 from bench.services.moderation import run_publish, run_withdraw
+from tests.bench.corpus import sent, sent_totals
 from tests.bench.pages_corpus import publish_recorded_runs, publish_simulated_run, submit_recorded_run
 from tests.bench.pages_html import read
+from tests.wire.bundles import make_bundle, make_run, make_trace
 
 pytestmark = pytest.mark.django_db
 
@@ -89,6 +94,86 @@ def test_nothing_is_blank_or_none(client, recorded):
         text = page_of(client, run).text
         assert "None" not in text
         assert "nan" not in text.split()
+
+
+def own_page(client, run):
+    """The page as the owner of a waiting run sees it."""
+    client.force_login(run.account)
+    return page_of(client, run)
+
+
+def test_totals_without_a_trace_say_what_is_missing(client, submitter):
+    page = own_page(client, sent_totals(submitter))
+    assert "1,029.0 J" in page.text
+    assert "81 right of 100" in page.text
+    assert "this kind of bundle carries no answers" in page.text
+    assert page.values("data-chart") == []
+    assert "None" not in page.text
+
+
+def test_a_run_without_any_meter_still_shows_its_answers(client, submitter):
+    trace = make_trace()
+    bare = {**trace, **{name: [None] * len(trace["t_s"]) for name in trace if name not in ("t_s", "power_field")}}
+    run = make_run(trace=bare)
+    del run["energy_source"]
+    raw = json.dumps(make_bundle(run)).encode()
+    page = own_page(client, submission_ingest(account=submitter, raw=raw).runs[0].run)
+    assert "Joules per correct answernot measured no energy was measured" in page.text
+    assert "Accuracy50.0 %" in page.text
+    assert page.text.count("not measured") >= 5
+    assert " 0.0 J" not in page.text
+    assert page.values("data-chart") == []
+
+
+def test_a_processor_is_not_called_a_card(client, submitter):
+    trace = make_trace()
+    n = len(trace["t_s"])
+    gpu = {"gpu_power_w": [None] * n, "gpu_energy_mj": [None] * n}
+    package = {"cpu_energy_uj": [30e6 * t for t in trace["t_s"]]}
+    run = sent(
+        submitter,
+        trace=trace | gpu | package,
+        device={"kind": "cpu", "count": 1},
+        energy_source="rapl",
+        energy_boundary="cpu_package",
+        sensor={"cpu_energy_range_uj": 262143328850},
+        ledger=[{"phase": "loaded_idle", "t_start_s": 0.0, "t_end_s": 2.0}],
+    )
+    page = own_page(client, run)
+    assert "the processor package" in page.text
+    assert "Empty processor" not in page.text  # no such baseline was taken
+    assert "Model loaded and waiting" in page.text
+    assert "Empty card" not in page.text
+
+
+def test_a_wall_meter_gets_its_own_line_and_column(client, submitter):
+    trace = make_trace()
+    walled = trace | {"wall_power_w": [180.0] * len(trace["t_s"])}
+    page = own_page(client, sent(submitter, trace=walled))
+    assert len(page.values("data-wall")) == len(trace["t_s"])
+    assert "Wall (W)" in page.text
+    assert "dashed the wall meter" in page.text
+    assert "1.80 × the device" in page.text
+
+
+def test_a_missing_sample_leaves_a_gap_in_chart_and_table(client, submitter):
+    trace = make_trace()
+    trace["gpu_power_w"][40] = None
+    page = own_page(client, sent(submitter, trace=trace))
+    assert len(page.values("data-w")) == len(page.values("data-t")) - 1
+    assert page.text.count("–") >= 1
+
+
+def test_a_long_trace_is_cut_to_what_a_page_can_hold_and_says_so(client, submitter):
+    page = own_page(client, sent(submitter, n=396))
+    assert len(page.values("data-t")) <= 600
+    assert "of 2,001 samples; every peak and gap is among them" in page.text
+
+
+def test_more_items_than_a_page_can_hold_are_counted(client, submitter):
+    page = own_page(client, sent(submitter, n=510))
+    assert len(page.values("data-answer")) == 500
+    assert "The first 500 of 510 items are shown." in page.text
 
 
 def test_simulated_energy_is_announced_before_any_figure(client, settings):
