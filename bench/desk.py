@@ -68,6 +68,8 @@ class Event:
 class Case:
     """Everything on the desk."""
 
+    title: str
+    subtitle: str
     held: list[Gate]
     flagged: list[Gate]
     passed: list[Gate]
@@ -85,6 +87,8 @@ def case(run: Run) -> Case:
     """The case of a run that was fetched with its node, submission and columns."""
     peers, scale = _peers(run)
     return Case(
+        title=_title(run),
+        subtitle=_subtitle(run),
         held=_gates(run, passed=False, severity="quarantine"),
         flagged=_gates(run, passed=False, severity="flag"),
         passed=_gates(run, passed=True),
@@ -97,6 +101,18 @@ def case(run: Run) -> Case:
         sender=_sender(run),
         events=_events(run),
     )
+
+
+def _title(run: Run) -> str:
+    limit = run.config.get("power_limit_w")
+    device = f"{run.gpu_class or 'unknown device'}{f' at {limit:g} W' if limit else ''}"
+    return ", ".join(part for part in (run.model, run.quantization, device) if part)
+
+
+def _subtitle(run: Run) -> str:
+    items = counted(run.n_items, "item") if run.n_items is not None else None
+    parts = (run.task, run.engine, items, f"methodology {run.methodology}", run.suite)
+    return " · ".join(part for part in parts if part)
 
 
 def _gates(run: Run, *, passed: bool | None, severity: str | None = None) -> list[Gate]:

@@ -8,7 +8,6 @@ from django.http import HttpRequest
 
 from bench.services.nodes import MODERATE
 
-
 if TYPE_CHECKING:
     Base = admin.ModelAdmin[Any]
 else:

@@ -81,6 +81,9 @@ class RunAdmin(ReadOnlyAdmin):
         decide = path("<uuid:run_id>/decide/", self.admin_site.admin_view(self.decide_one), name="bench_run_decide")
         return [decide, *super().get_urls()]
 
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        return super().changelist_view(request, {"title": "Runs, those that wait first", **(extra_context or {})})
+
     def change_view(
         self,
         request: HttpRequest,
@@ -93,7 +96,8 @@ class RunAdmin(ReadOnlyAdmin):
             return super().change_view(request, object_id, form_url, extra_context)
         form = DecisionForm.for_run(run) if self.has_moderate_permission(request) else None
         own = run.account_id == request.user.pk
-        context = {"case": desk.case(run), "form": form, "is_own": own, "title": str(run), "subtitle": None}
+        case = desk.case(run)
+        context = {"case": case, "form": form, "is_own": own, "title": case.title, "subtitle": case.subtitle}
         return super().change_view(request, object_id, form_url, {**context, **(extra_context or {})})
 
     @method_decorator(require_POST)

@@ -11,7 +11,7 @@ class Decision(models.Model):
     """What happened to a run, when, why and by whom."""
 
     class Action(models.TextChoices):
-        QUARANTINE = "quarantine", "quarantined by rule"
+        QUARANTINE = "quarantine", "quarantined"
         PUBLISH = "publish", "published"
         REJECT = "reject", "hidden"
         WITHDRAW = "withdraw", "withdrawn"

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from bench.presentation import with_sign
 from bench.verification.gate import Evidence, Gate, Severity, Verdict, unknown
 
 LIMIT_PCT = 1.0
@@ -53,7 +54,7 @@ class Comparison:
         shown = f"{self.words}: claimed {self.claimed:,.6g}{unit}, recomputed {self.recomputed:,.6g}{unit}"
         if self.difference_pct is None:
             return f"{shown}."
-        return f"{shown} ({self.difference_pct:+.1f} %, limit {LIMIT_PCT:g} %)."
+        return f"{shown} ({with_sign(self.difference_pct)} %, limit {LIMIT_PCT:g} %)."
 
 
 def comparisons(claimed: Mapping[str, Any], figures: Mapping[str, Any]) -> list[Comparison]:

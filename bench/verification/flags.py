@@ -2,6 +2,7 @@
 
 from asyncenergy_controller.metrics import PHASE_LOCKED_ABOVE
 
+from bench.presentation import with_sign
 from bench.verification.gate import Check, Evidence, Gate, Severity, Verdict, unknown
 
 TRUNCATED_PCT = 30.0
@@ -51,9 +52,9 @@ def temperature_drift(e: Evidence) -> Verdict:
         return unknown("temperature is not recorded")
     start, end = e.figure("gpu_temp_c_start"), e.figure("gpu_temp_c_end")
     span = f"{start:.0f} to {end:.0f} °C, " if start is not None and end is not None else ""
-    sentence = f"{span}{degrees:+.0f} °C over the run (mark over 5 °C)."
+    sentence = f"{span}{with_sign(degrees, 0)} °C over the run (mark over 5 °C)."
     fine = abs(degrees) <= TEMPERATURE_DRIFT_C
-    return Verdict(fine, sentence, degrees, TEMPERATURE_DRIFT_C, f"warmed {degrees:+.0f} °C")
+    return Verdict(fine, sentence, degrees, TEMPERATURE_DRIFT_C, f"warmed {with_sign(degrees, 0)} °C")
 
 
 def shared_gpu(e: Evidence) -> Verdict:

@@ -2,6 +2,7 @@
 
 from collections import Counter
 
+from bench.presentation import with_sign
 from bench.verification import comparison
 from bench.verification.gate import Check, Evidence, Gate, Severity, Verdict, unknown
 from bench.verification.hardware import fastest_tokens_per_s
@@ -24,7 +25,7 @@ def drift(e: Evidence) -> Verdict:
         return unknown("counter and integration were not both there")
     counter, integrated = e.figure("total_joules_gpu_counter"), e.figure("total_joules_gpu")
     both = f"counter {counter:,.1f} J, integration {integrated:,.1f} J" if counter and integrated else "claimed"
-    sentence = f"Drift {pct:+.2f} % ({both}; limit {DRIFT_LIMIT_PCT:g} %)."
+    sentence = f"Drift {with_sign(pct, 2)} % ({both}; limit {DRIFT_LIMIT_PCT:g} %)."
     return Verdict(abs(pct) <= DRIFT_LIMIT_PCT, sentence, pct, DRIFT_LIMIT_PCT)
 
 

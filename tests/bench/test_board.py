@@ -170,3 +170,12 @@ def test_reading_takes_one_query_however_many_rows(submitter, maintainer, django
     services.board_rebuild()
     with django_assert_num_queries(1):
         assert len(selectors.board_rows(BoardQuery())) == 4
+
+
+def test_a_rebuild_takes_as_many_queries_for_five_runs_as_for_one(submitter, maintainer, django_assert_num_queries):
+    for runs in (1, 4):
+        for _ in range(runs):
+            published(submitter, maintainer)
+        services.board_rebuild(full=True)
+        with django_assert_num_queries(14):
+            services.board_rebuild(full=True)

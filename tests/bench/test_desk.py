@@ -72,7 +72,7 @@ def test_the_desk_shows_everything_a_decision_needs_in_its_order(desk, submitter
     assert "derived C, claimed A" in text
     assert "this run, claimed" in text
     assert re.search(r"machine [0-9a-f]{8}, 1 submission so far, 0 published", text)
-    assert "quarantined by rule by a rule" in text
+    assert "quarantined by a rule" in text
     assert '<polyline class="power" points="0.0,' in text
 
 
