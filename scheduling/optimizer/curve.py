@@ -39,7 +39,7 @@ def span(seconds: float) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """Price per kWh, constant between neighbouring `edges`; a segment that is not `priced` carries 0 and is unusable."""
+    """Price per kWh, constant between neighbouring `edges`; a segment not `priced` carries 0 and is unusable."""
 
     edges: Ints
     price: Floats

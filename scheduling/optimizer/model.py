@@ -114,7 +114,7 @@ class Model:
     def runs(self, x: Floats) -> list[Run] | None:
         """Return the runs that a solution stands for, on real machines; None where they can't be had."""
         chosen = [(block, int(column)) for block in self.blocks for column in block.columns[x[block.columns] > 0.5]]
-        runs = dealt(self.problem, [block.run(column) for block, column in chosen])
+        runs = dealt(self.problem, [(block.run(column), block.place.machines) for block, column in chosen])
         parts = [part for part in self.parts if x[part.chosen] > 0.5]
         for part in parts:
             if runs is not None and part.is_slots:

@@ -1,6 +1,6 @@
 """Machines that nobody names are one place with their capacities added: fewer twins for the solver to tell apart."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from scheduling.optimizer.problem import Problem, Run, Task
@@ -31,12 +31,11 @@ def _may_pool(problem: Problem, machine: str, machines: int) -> bool:
     return not named and all(run.machine != machine for run in problem.pinned)
 
 
-def dealt(problem: Problem, runs: Sequence[Run]) -> list[Run] | None:
-    """Give each run a machine it may use: the first free one, in order of starts. None where that fails."""
+def dealt(problem: Problem, runs: Iterable[tuple[Run, tuple[str, ...]]]) -> list[Run] | None:
+    """Give each run the first of its machines that is free, in order of starts. None where one finds none."""
     placed: list[Run] = []
-    for run in sorted(runs, key=lambda run: (run.start, run.end, run.task.id)):
-        fits = (m for m in run.task.machines if _is_free(problem, m, run, placed))
-        machine = next(fits, None)
+    for run, machines in sorted(runs, key=lambda pair: (pair[0].start, pair[0].end, pair[0].task.id)):
+        machine = next((m for m in machines if _is_free(problem, m, run, placed)), None)
         if machine is None:
             return None
         placed.append(Run(run.task, machine, run.option, run.pieces))

@@ -219,4 +219,6 @@ def problem_from(
     machines = machines_of(capacity, jobs, pinned)
     tasks = {job.id: task_of(job, curve, at, machines) for job in sorted(jobs, key=lambda job: job.id)}
     fixed = [pinned_run(p, tasks.pop(p.id, None), p.machine or next(iter(machines))) for p in pinned]
-    return Problem(curve, machines, watt_limit, tuple(tasks.values()), tuple(fixed))
+    return Problem(
+        curve, machines, None if watt_limit is None else float(watt_limit), tuple(tasks.values()), tuple(fixed)
+    )

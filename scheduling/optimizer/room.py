@@ -29,7 +29,7 @@ def room_on(problem: Problem, machine: str, runs: Iterable[Run]) -> Room:
     held = [(a, b) for run in others if run.machine == machine for a, b in run.pieces]
     draws = [step for run in others for step in run.draws()] if problem.limit_w is not None else []
     edges = _edges(problem.curve.edges, [*held, *((a, b) for a, b, _ in draws)])
-    left = np.full(len(edges) - 1, np.inf if problem.limit_w is None else problem.limit_w)
+    left = np.full(len(edges) - 1, np.inf if problem.limit_w is None else float(problem.limit_w))
     left -= _level(edges, draws)
     full = _level(edges, [(a, b, 1.0) for a, b in held]) >= problem.capacity[machine]
     starts = np.searchsorted(problem.curve.edges, edges[:-1], side="right") - 1

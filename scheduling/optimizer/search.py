@@ -78,7 +78,7 @@ def _in_turn(problem: Problem, tasks: Sequence[Task], runs: Sequence[Run] = ()) 
 def _each_at_its_best(problem: Problem) -> list[Run] | None:
     """Return every task's own best run, if these don't get in each other's way: nothing can be cheaper."""
     found = [best_run(problem, task) for task in problem.tasks]
-    runs = dealt(problem, [f.run for f in found if f])
+    runs = dealt(problem, [(f.run, f.run.task.machines) for f in found if f])
     return runs if runs is not None and watts_fit(problem, runs) else None
 
 
@@ -89,13 +89,19 @@ class _Search:
         self.model = Model(problem)
 
     def outcome(self) -> Outcome:
+        none_out = [0] * len(self.model.priorities)
         best = _greedy(self.problem)
+        programme = self.model.programme(none_out)
+        relaxed = relax(programme, self.model.cost, self.budget)
+        if relaxed is not None and best is None:
+            best = self._rounded(relaxed)
         proved_out = True
-        left_out = [0] * len(self.model.priorities)
+        if best is None or _missing(self.problem, best):
+            best = self._feasible(programme) if relaxed is not None else None
         if best is None:
             best, left_out, proved_out = self._fewest_left_out()
-        programme = self.model.programme(left_out)
-        relaxed = relax(programme, self.model.cost, self.budget)
+            programme = self.model.programme(left_out)
+            relaxed = relax(programme, self.model.cost, self.budget)
         if relaxed is None:
             return self._outcome(best, -np.inf, False, None)
         best = self._better(polished(self.problem, best), self._rounded(relaxed))
@@ -103,6 +109,10 @@ class _Search:
         if proved:
             best = self._earliest(programme, relaxed, best)
         return self._outcome(best, bound, proved and proved_out, relaxed)
+
+    def _feasible(self, programme: Programme) -> list[Run] | None:
+        """Return any plan of the programme: what there is to fall back on if the search for money finds nothing."""
+        return self._decoded(solve(programme, np.zeros(self.model.build.columns.count), self.budget))
 
     def _outcome(self, runs: list[Run], bound: float, proved: bool, relaxed: Relaxed | None) -> Outcome:
         runs = in_order_of_ids(self.problem, _in_turn(self.problem, _missing(self.problem, runs), runs))

@@ -69,7 +69,8 @@ def slots_of(problem: Problem, slotted: Sequence[Task]) -> Ints:
     lengths = [option.duration for task in problem.tasks for option in task.options]
     common = gcd(HOUR, *lengths, *(task.min_run for task in slotted), *inside.tolist())
     quick = [s for s in STEPS if (hi - lo) // s * len(slotted) <= MOST_SLOTS]
-    step = common if common >= STEPS[0] else (quick or STEPS[-1:])[0]
+    finest = STEPS[0] if gcd(STEPS[2], *inside.tolist()) < STEPS[2] else STEPS[2]
+    step = common if common >= STEPS[0] else max(finest, (quick or STEPS[-1:])[0])
     return np.union1d(np.arange(-(-lo // step) * step, hi + 1, step, dtype=np.int64), inside)
 
 
@@ -190,8 +191,10 @@ def _add_first(parts: Parts, begin: Ints, prices: Floats, build: Builder) -> Non
 def slot_run(problem: Problem, part: Parts, x: Floats) -> Run | None:
     """Return the cheapest run inside the chosen slots."""
     taken = x[part.columns] > 0.5
-    edges = np.unique(np.concatenate((part.begins[taken], part.ends[taken])))
-    is_open = np.isin(edges[:-1], part.begins[taken])
+    edges = np.unique(np.concatenate((problem.curve.edges, part.begins[taken], part.ends[taken])))
+    is_open = np.zeros(len(edges) - 1, dtype=bool)
+    for begin, end in zip(part.begins[taken], part.ends[taken], strict=True):
+        is_open |= (edges[:-1] >= begin) & (edges[1:] <= end)
     room = Room(edges, np.where(is_open, np.inf, CLOSED))
     pieces = cheapest_pieces(part.task, part.option, problem.curve, room)
     return Run(part.task, part.place.machines[0], part.option, pieces) if pieces else None

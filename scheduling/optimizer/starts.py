@@ -13,6 +13,8 @@ GRIDS = (5 * MINUTE, 10 * MINUTE, 15 * MINUTE, 30 * MINUTE, HOUR)
 MOST_COLUMNS = 20_000
 SMALL = 4_000
 MOST_SUMS = 4_000
+MOST_ENTRIES = 60_000
+FEW = 8  # tasks up to which it pays to leave both ends of a chain out of its middle
 
 Key = tuple[str, int]
 """Task id and the index of its option."""
@@ -29,10 +31,20 @@ def start_sets(problem: Problem, slots: Ints) -> StartSets:
     bases = {key: _bases(problem, task, option) for task in tasks for key, option in keyed(task)}
     if len(slots):
         return {key: _with_ends(base, slots) for key, base in bases.items()}
-    grid = next((sets for step in GRIDS if _size(sets := _on_grid(tasks, step)) <= MOST_COLUMNS), None)
-    grid = grid if grid is not None else _on_grid(tasks, GRIDS[-1])
+    grid = _finest_quick_grid(bases)
     chained = _chained(tasks, bases, min(max(SMALL, _size(grid)), MOST_COLUMNS))
-    return chained or {key: np.union1d(starts, bases[key]) for key, starts in grid.items()}
+    if chained is not None and _entries(tasks, chained) <= max(MOST_ENTRIES, _entries(tasks, grid)):
+        return chained
+    return grid
+
+
+def _entries(tasks: Iterable[Task], sets: StartSets) -> float:
+    """About how many non-zeros the programme has: each start meets every other within its duration."""
+    if not sets:
+        return 0.0
+    every = np.unique(np.concatenate(list(sets.values())))
+    length = max(1, int(every[-1] - every[0])) if len(every) else 1
+    return sum(len(sets[key]) * len(every) * min(1.0, o.duration / length) for t in tasks for key, o in keyed(t))
 
 
 def keyed(task: Task) -> list[tuple[Key, Option]]:
@@ -54,20 +66,27 @@ def _size(sets: StartSets) -> int:
     return sum(len(starts) for starts in sets.values())
 
 
-def _on_grid(tasks: Iterable[Task], step: int) -> StartSets:
-    return {
-        key: np.arange(-(-task.lo // step) * step, task.deadline - option.duration + 1, step, dtype=np.int64)
-        for task in tasks
-        for key, option in keyed(task)
-    }
+def _finest_quick_grid(bases: StartSets) -> StartSets:
+    sets: StartSets = {}
+    for step in GRIDS:
+        sets = {key: _with_ends(base, _grid(base, step)) for key, base in bases.items()}
+        if _size(sets) <= MOST_COLUMNS:
+            break
+    return sets
+
+
+def _grid(base: Ints, step: int) -> Ints:
+    return np.arange(-(-base[0] // step) * step, base[-1] + 1, step, dtype=np.int64) if len(base) else base
 
 
 def _chained(tasks: Sequence[Task], bases: StartSets, most: int) -> StartSets | None:
     """Return every start that a block of touching jobs allows; None where there are more than `most`."""
+    longest = max((t.deadline for t in tasks), default=0) - min((t.lo for t in tasks), default=0)
+    sums = _Sums(longest)
     sets: StartSets = {}
     for task in tasks:
         for key, option in keyed(task):
-            starts = _reachable(task, option, tasks, bases)
+            starts = _reachable(task, option, tasks, bases, sums)
             if starts is None:
                 return None
             sets[key] = np.union1d(starts, bases[key])
@@ -76,33 +95,42 @@ def _chained(tasks: Sequence[Task], bases: StartSets, most: int) -> StartSets | 
     return sets
 
 
-def _reachable(task: Task, option: Option, tasks: Sequence[Task], bases: StartSets) -> Ints | None:
+def _reachable(task: Task, option: Option, tasks: Sequence[Task], bases: StartSets, sums: "_Sums") -> Ints | None:
     lo, hi = task.lo, task.deadline - option.duration
     found = [np.empty(0, dtype=np.int64)]
     for other in tasks:
-        if other is task:
-            continue
-        sums = _sums(
-            [t for t in tasks if len(tasks) > 8 or (t is not task and t is not other)],
-            hi - lo + other.deadline - other.lo,
-        )
-        if sums is None:
+        between = sums.of([t for t in tasks if len(tasks) > FEW or (t is not task and t is not other)])
+        if between is None:
             return None
-        for key, way in keyed(other):
-            after = (bases[key][:, None] + way.duration + sums).ravel()
-            before = (bases[key][:, None] - option.duration - sums).ravel()
+        for key, way in keyed(other) if other is not task else ():
+            after = (bases[key][:, None] + way.duration + between).ravel()
+            before = (bases[key][:, None] - option.duration - between).ravel()
             both = np.concatenate((after, before))
             found.append(np.unique(both[(both >= lo) & (both <= hi)]))
     return np.unique(np.concatenate(found))
 
 
-def _sums(tasks: Iterable[Task], most: int) -> Ints | None:
-    """Every sum of durations of some of `tasks`, up to `most`; None where they are too many."""
-    sums = np.zeros(1, dtype=np.int64)
-    for task in tasks:
-        longer = [sums + option.duration for option in task.options]
-        sums = np.unique(np.concatenate((sums, *longer)))
-        sums = sums[sums <= most]
-        if len(sums) > MOST_SUMS:
-            return None
-    return sums
+class _Sums:
+    """Every sum of durations of some of a set of tasks, up to `most`."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self.known: dict[tuple[str, ...], Ints | None] = {}
+
+    def of(self, tasks: Iterable[Task]) -> Ints | None:
+        """Return the sums, 0 among them; None where they are too many."""
+        among = tuple(tasks)
+        name = tuple(task.id for task in among)
+        if name not in self.known:
+            self.known[name] = self._sums(among)
+        return self.known[name]
+
+    def _sums(self, tasks: Iterable[Task]) -> Ints | None:
+        sums = np.zeros(1, dtype=np.int64)
+        for task in tasks:
+            longer = [sums + option.duration for option in task.options]
+            sums = np.unique(np.concatenate((sums, *longer)))
+            sums = sums[sums <= self.most]
+            if len(sums) > MOST_SUMS:
+                return None
+        return sums

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import pairwise
 from math import fsum
 
 from scheduling.optimizer.types import Job, Mode, Piece, Placement, Plan, PricePoint
@@ -52,7 +53,7 @@ def _pieces(placement: Placement) -> list[str]:
     if not pieces:
         return [f"job {placement.id!r} has no pieces"]
     wrong = [f"job {placement.id!r}: a piece ends before it begins" for p in pieces if _seconds(p) <= 0]
-    overlaps = any(a.end.astimezone(UTC) > b.start.astimezone(UTC) for a, b in zip(pieces, pieces[1:], strict=False))
+    overlaps = any(a.end.astimezone(UTC) > b.start.astimezone(UTC) for a, b in pairwise(pieces))
     return wrong + ([f"job {placement.id!r}: its pieces overlap or are out of order"] if overlaps else [])
 
 
