@@ -11,16 +11,17 @@ class Node(models.Model):
     account = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="bench_nodes")
     node_hash = models.CharField(max_length=128)
     public_id = models.CharField(max_length=8, db_index=True)
-    is_reference = models.BooleanField(default=False)
+    is_reference = models.BooleanField("reference", default=False)
     is_counted = models.BooleanField(
+        "counted",
         default=True,
         help_text="Counts as a distinct machine; unasked, three new ones per account in 30 days do.",
     )
-    gpu_name = models.CharField(max_length=120, null=True, blank=True)
+    gpu_name = models.CharField("GPU", max_length=120, null=True, blank=True)
     driver_version = models.CharField(max_length=120, null=True, blank=True)
-    vram_gb = models.FloatField(null=True, blank=True)
-    cpu_model = models.CharField(max_length=120, null=True, blank=True)
-    ram_gb = models.FloatField(null=True, blank=True)
+    vram_gb = models.FloatField("VRAM (GB)", null=True, blank=True)
+    cpu_model = models.CharField("processor", max_length=120, null=True, blank=True)
+    ram_gb = models.FloatField("RAM (GB)", null=True, blank=True)
     mem_total_mib = models.FloatField(null=True, blank=True)
     pcie_gen = models.BigIntegerField(null=True, blank=True)
     created_at = models.DateTimeField()

@@ -49,10 +49,10 @@ def test_the_queue_shows_held_runs_first_then_waiting_ones(desk, submitter, main
     assert {status(run) for run in (shown, waits, held)} == {"published", "pending", "quarantined"}
 
 
-def test_the_queue_takes_a_fixed_number_of_queries(desk, submitter, django_assert_max_num_queries):
+def test_the_queue_takes_a_fixed_number_of_queries(desk, submitter, django_assert_num_queries):
     for i in range(5):
         sent(submitter, max_tokens=100 + i)
-    with django_assert_max_num_queries(12):
+    with django_assert_num_queries(11):
         assert desk.get(QUEUE).status_code == 200
 
 
@@ -76,11 +76,11 @@ def test_the_desk_shows_everything_a_decision_needs_in_its_order(desk, submitter
     assert '<polyline class="power" points="0.0,' in text
 
 
-def test_the_desk_takes_a_fixed_number_of_queries(desk, submitter, maintainer, django_assert_max_num_queries):
+def test_the_desk_takes_a_fixed_number_of_queries(desk, submitter, maintainer, django_assert_num_queries):
     for _ in range(4):
         published(submitter, maintainer)
     run = sent(submitter)
-    with django_assert_max_num_queries(14):
+    with django_assert_num_queries(9):
         assert desk.get(page(run)).status_code == 200
 
 
