@@ -21,6 +21,8 @@ class FakeEngine:
     url: str = ""
     delay_s: float = 0.0
     reports_usage: bool = True
+    is_ollama: bool = False  # then it loads and unloads its model on request
+    loading: list[dict] = field(default_factory=list)
     fails_from: int | None = None  # the number of the question from which on every request fails
     asked: list[dict] = field(default_factory=list)
     in_flight: int = 0
@@ -40,10 +42,16 @@ def fake_engine():
         protocol_version = "HTTP/1.1"
 
         def do_GET(self):
-            self._json(200 if self.path == "/v1/models" else 404, {"data": [{"id": MODEL, "object": "model"}]})
+            pages = {"/v1/models": {"data": [{"id": MODEL, "object": "model"}]}}
+            if fake.is_ollama:
+                pages |= {"/api/version": {"version": "0.12.0"}, "/api/tags": {"models": [{"name": MODEL}]}}
+            self._json(200 if self.path in pages else 404, pages.get(self.path, {}))
 
         def do_POST(self):
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            if self.path == "/api/generate" and fake.is_ollama:
+                fake.loading.append(body)
+                return self._json(200, {"done": True})
             if self.path != "/v1/chat/completions":
                 return self._json(404, {"error": "no such page"})
             with lock:

@@ -126,6 +126,19 @@ def test_the_word_simulated_stands_beside_every_energy(done):
     assert done.box.json("bench", "list")[0]["simulated"] is True
 
 
+def test_an_engine_that_can_let_go_of_its_model_is_metered_empty_first(box, engine):
+    engine.is_ollama = True
+    box.run("bench", "run", "--items", 3, "--repeats", 2)
+    first, second = read_bundle(box)["runs"]
+    phases = [phase["phase"] for phase in first["ledger"]]
+    assert phases == ["empty_idle", "load", "loaded_idle", "warmup", "items", "tail"]
+    assert [phase["phase"] for phase in second["ledger"]] == phases[2:]
+    assert [body.get("keep_alive") for body in engine.loading] == [0, None]
+    assert [baseline["kind"] for baseline in read_bundle(box)["baselines"]] == ["empty", "loaded", "loaded"]
+    figures = box.json("bench", "show")["runs"][1]["figures"]
+    assert figures["idle_empty_w"] > 0
+
+
 def test_without_a_meter_accuracy_and_speed_are_measured_and_the_code_says_so(box):
     result = box.run("bench", "smoke", "--items", 8, "--meter", "null")
     assert result.exit_code == ExitCode.NO_METER

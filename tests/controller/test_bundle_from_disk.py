@@ -161,6 +161,20 @@ def test_the_baseline_of_the_waiting_card_is_the_mean_of_its_phase():
     assert (baseline["kind"], baseline["mean_gpu_w"], baseline["duration_s"]) == ("loaded", 100.0, 4.0)
 
 
+def test_a_plug_that_answers_late_is_put_in_step_and_its_lag_is_recorded():
+    lag_s = 2.0
+    readings = list(make_readings())
+    late = [
+        replace(r, wall_power_w=150 + (300 if 6 < i / 5 - lag_s <= 16 else 100)) if i % 5 == 0 else r
+        for i, r in enumerate(readings)
+    ]
+    run = bundle_run(make_part(readings=late))
+    figures = metrics.recompute_run(run)
+    assert run["sensor"]["wall_skew_s"] == pytest.approx(lag_s, abs=0.6)
+    assert figures.wall_joules == pytest.approx(4500, rel=0.05)
+    assert figures.wall_above_gpu_pct == 100
+
+
 def test_unknown_token_counts_stay_null():
     items = [replace(row, prompt_tokens=None, completion_tokens=None) for row in make_items()]
     run = bundle_run(make_part(items=items))

@@ -9,6 +9,7 @@ from asyncenergy_controller import clock, metrics
 from asyncenergy_controller.bench.files import write_atomically
 from asyncenergy_controller.bench.machine import public_name
 from asyncenergy_controller.bench.store import ItemRow, Part, RunDir
+from asyncenergy_controller.bench.wall import wall_aligned
 from asyncenergy_controller.errors import ControllerError
 from asyncenergy_controller.sampler import Trace
 from asyncenergy_controller.wire import SHIPPED_ANSWER_TASKS, WireError, parse_bundle, refuse_private
@@ -27,6 +28,7 @@ def bundle_run(part: Part) -> dict[str, Any]:
     """One part as a version-3 run, with times from its first reading on. Facts that are unknown are left out."""
     header = part.header
     unit, engine, meter = header["unit"], header["engine"], header["meter"]
+    trace, wall_skew_s = wall_aligned(_trace(part).columns())
     run = {
         "schema_version": ROW_VERSION,
         "methodology_version": metrics.METHODOLOGY_VERSION,
@@ -58,10 +60,10 @@ def bundle_run(part: Part) -> dict[str, Any]:
         "gpu_stock_power_limit_w": meter["stock_power_limit_w"],
         "clock_lock_mhz": unit["clock_lock_mhz"],
         "settings": _settings(header),
-        "sensor": _sensor(header),
+        "sensor": _sensor(header, wall_skew_s),
         "ledger": _ledger(part),
         "items": _item_columns(part),
-        "trace": _trace(part).columns(),
+        "trace": trace,
     }
     return {name: value for name, value in run.items() if value is not None}
 
@@ -138,8 +140,10 @@ def _settings(header: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in settings.items() if value not in (None, {})}
 
 
-def _sensor(header: dict[str, Any]) -> dict[str, Any]:
+def _sensor(header: dict[str, Any], wall_skew_s: float | None) -> dict[str, Any]:
+    """What the doctor found, and what the meter and this very trace tell."""
     told = {name: header["meter"][name] for name in ("counter_period_s", "cpu_energy_range_uj")}
+    told["wall_skew_s"] = wall_skew_s
     return (header["sensor"] or {}) | {name: value for name, value in told.items() if value is not None}
 
 

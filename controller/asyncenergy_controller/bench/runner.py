@@ -34,13 +34,6 @@ class Observer(Protocol):
     def note(self, text: str) -> None: ...
 
 
-class Loader(Protocol):
-    """An engine that can be asked to take a model out of memory and to put it in again."""
-
-    def unload(self, model: str) -> None: ...
-    def load(self, model: str) -> None: ...
-
-
 @dataclass(frozen=True)
 class Loaded:
     """A unit with its data, before anything is measured."""
@@ -69,11 +62,14 @@ class Bench:
     stop: StopFlag = field(default_factory=StopFlag)
     sample_period_s: float = 0.2
     sensor: dict[str, Any] | None = None
-    loader: Loader | None = None
     power: UnitPower | None = None
     started_s: float = field(default_factory=clock.monotonic)
     last_index: int | None = None
     is_first_unit: bool = True
+
+    @property
+    def starts_empty(self) -> bool:
+        return self.is_first_unit and bool(self.plan.timings.idle_s) and self.engine.can_load
 
     def check_time_limit(self) -> None:
         limit_s = self.plan.time_limit_s
@@ -142,6 +138,7 @@ def _run_unit(bench: Bench, position: int, loaded: Loaded, left: list[Item]) -> 
     bench.observer.unit_started(position, loaded.unit, len(loaded.items) - len(left))
     guard = ThermalGuard()
     header = _header(bench, loaded, left)
+    _empty_the_card(bench)
     with closing(bench.run.new_part(position, loaded.unit.label, header)) as part:
 
         def sink(reading: Reading) -> None:
@@ -164,7 +161,8 @@ def _measure(
     for phase, seconds in _baselines(bench):
         part.enter_phase(phase)
         bench.observer.phase(phase, seconds)
-        _act(bench, phase)
+        if phase == "load":
+            bench.engine.load(bench.engine_info.model_id)
         bench.stop.wait(seconds)
     bench.is_first_unit = False
     part.enter_phase("warmup")
@@ -180,19 +178,20 @@ def _measure(
 
 
 def _baselines(bench: Bench) -> Iterator[tuple[str, float]]:
+    """The waiting card before each unit, and once a session without the model, where the engine lets go of it."""
     idle_s = bench.plan.timings.idle_s
-    if idle_s and bench.is_first_unit and bench.loader:
+    if bench.starts_empty:
         yield "empty_idle", idle_s
         yield "load", 0.0
     if idle_s:
         yield "loaded_idle", idle_s
 
 
-def _act(bench: Bench, phase: str) -> None:
-    if bench.loader and phase == "empty_idle":
-        bench.loader.unload(bench.engine_info.model_id)
-    if bench.loader and phase == "load":
-        bench.loader.load(bench.engine_info.model_id)
+def _empty_the_card(bench: Bench) -> None:
+    """Before the recording, so that the unloading itself is in no phase."""
+    if bench.starts_empty:
+        bench.engine.unload(bench.engine_info.model_id)
+        bench.stop.wait(bench.plan.timings.lead_in_s)
 
 
 def _warm_up(asker: Asker, loaded: Loaded) -> None:

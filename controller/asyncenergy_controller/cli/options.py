@@ -29,8 +29,8 @@ class Common:
 
 
 @dataclass(frozen=True)
-class Measuring(Common):
-    """Options of every command that measures."""
+class Machine(Common):
+    """Options that say which engine and which meter."""
 
     engine_url: Annotated[str | None, typer.Option(help="The inference engine; looked for if not given.")] = None
     model: Annotated[str | None, typer.Option(help="Model to ask, as the engine names it.")] = None
@@ -38,6 +38,12 @@ class Measuring(Common):
     device: Annotated[str | None, typer.Option(help="GPU by index, GPU-... or MIG-...")] = None
     wall: Annotated[str | None, typer.Option(help="Wall plug to read as well: shelly:192.168.1.20, ...")] = None
     dataset_dir: Annotated[Path | None, typer.Option(help="Where data sets lie, for work without network.")] = None
+
+
+@dataclass(frozen=True)
+class Measuring(Machine):
+    """Options of every command that asks questions."""
+
     items: Annotated[str | None, typer.Option(help="Questions per task: a number, or 'small'.")] = None
     seed: Annotated[int | None, typer.Option(help="Chooses questions and their order.")] = None
     concurrency: Annotated[int | None, typer.Option(min=1, max=4096, help="Questions in flight at a time.")] = None

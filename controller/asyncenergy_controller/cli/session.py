@@ -14,6 +14,7 @@ from asyncenergy_controller.bench.projection import expectation
 from asyncenergy_controller.bench.report import result_tables
 from asyncenergy_controller.bench.results import RunResult, keep_result
 from asyncenergy_controller.bench.runner import Bench, Loaded, Outcome, load_units, run_plan, weights_digest
+from asyncenergy_controller.bench.sensor import known_sensor
 from asyncenergy_controller.bench.store import RunDir, RunStore
 from asyncenergy_controller.bench.suites import QUICK
 from asyncenergy_controller.cli.console import say, show, show_json
@@ -101,6 +102,7 @@ def _measured(
             meter=meter,
             node=node_entry(settings.config_dir, known),
             observer=bar,
+            sensor=known_sensor(settings.data_dir, known),
             power=UnitPower(settings.power_journal_dir, settings.device, known),
             sample_period_s=settings.sample_period_s,
         )

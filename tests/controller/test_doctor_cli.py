@@ -1,0 +1,68 @@
+"""`doctor` from the command line: one line each, with what to do, and a result that goes into bundles."""
+
+import json
+import time
+
+import pytest
+from asyncenergy_controller.errors import ExitCode
+from asyncenergy_controller.wire import find_private
+
+from tests.controller import fakes_nvml
+from tests.controller.bench_cli import Box
+from tests.controller.bench_engine import fake_engine
+
+pytestmark = pytest.mark.usefixtures("no_downloads")
+
+
+@pytest.fixture
+def no_downloads(monkeypatch):
+    monkeypatch.setattr("asyncenergy_controller.doctor.examination.DATASET_TASKS", ("arith",))
+
+
+@pytest.fixture
+def engine():
+    with fake_engine() as fake:
+        fake.delay_s = 0.02
+        yield fake
+
+
+def states(report):
+    return {check["name"]: check["state"] for check in report["checks"]}
+
+
+def test_a_healthy_card_is_described_and_its_sensor_goes_into_the_next_bundle(tmp_path, engine, monkeypatch):
+    board = fakes_nvml.FakeBoard(energy_j=fakes_nvml.flat(250), counter_period_s=0.025)
+    fakes_nvml.install(monkeypatch, fakes_nvml.FakeNvml(board, clock=time.monotonic))
+    box = Box(tmp_path, engine.url)
+    report = box.json("doctor", "--meter", "nvml", "--seconds", "0.5")
+    found = states(report)
+    assert {found[name] for name in ("engine", "meter", "meter nvml", "pace", "drift idle", "drift loaded")} == {"ok"}
+    assert report["sensor"]["counter_period_s"] == pytest.approx(0.025, abs=0.008)
+    assert find_private(report["sensor"]) is None
+    box.run("bench", "smoke", "--items", 3, "--meter", "nvml")
+    assert json.loads(box.last.bundle_path.read_text())["runs"][0]["sensor"] == report["sensor"]
+
+
+def test_without_a_meter_each_kind_says_why_and_the_code_is_no_meter(tmp_path, engine):
+    report = Box(tmp_path, engine.url).json("doctor", "--meter", "null", code=ExitCode.NO_METER)
+    found = states(report)
+    assert (found["engine"], found["meter"], found["meter nvml"]) == ("ok", "fail", "skip")
+    assert report["sensor"] == {}
+
+
+def test_without_an_engine_the_code_is_no_engine_and_the_meter_is_still_described(tmp_path):
+    result = Box(tmp_path, "http://127.0.0.1:9").run("doctor", "--meter", "simulated", "--seconds", "0.5")
+    assert result.exit_code == ExitCode.NO_ENGINE
+    assert "fail  engine" in result.stdout
+    assert "--engine-url" in result.stdout
+    assert "drift idle" in result.stdout
+
+
+def test_a_sensor_of_another_device_stays_out_of_the_bundle(tmp_path, engine):
+    box = Box(tmp_path, engine.url)
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "sensor.json").write_text(
+        '{"meter": "nvml", "device_name": "NVIDIA L4", "alias_spread_pct": 9}'
+    )
+    box.run("bench", "smoke", "--items", 3)
+    assert "alias_spread_pct" not in json.loads(box.last.bundle_path.read_text())["runs"][0]["sensor"]
