@@ -219,6 +219,9 @@ SPECTACULAR_SETTINGS = {
     ],
 }
 
+# Prices ----------------------------------------------------------------------------------------------------------
+ENTSOE_TOKEN = os.environ.get("ENTSOE_TOKEN", "")
+
 # Work outside requests -------------------------------------------------------------------------------------------
 CELERY_BROKER_URL = REDIS_URL
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
