@@ -9,7 +9,7 @@ from typer.core import TyperGroup
 
 from asyncenergy_controller.cli import about, account, bench, bench_runs, bench_share, doctor
 from asyncenergy_controller.cli.console import say
-from asyncenergy_controller.errors import ControllerError
+from asyncenergy_controller.errors import ControllerError, ExitCode
 from asyncenergy_controller.meters.power_limit import heal_leftovers
 from asyncenergy_controller.settings import Settings, load_settings
 
@@ -25,6 +25,11 @@ class _Root(TyperGroup):
         except ControllerError as error:
             say(error.message)
             raise typer.Exit(error.exit_code) from error
+        except BrokenPipeError:
+            raise  # the reader of our output went away, which typer knows how to end
+        except OSError as error:  # no space, no permission: the system's own words name the file
+            say(f"{error}. What was written before is kept; --data-dir and --config-dir choose other places.")
+            raise typer.Exit(ExitCode.FAILED) from error
 
 
 app = typer.Typer(
