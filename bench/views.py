@@ -89,7 +89,7 @@ def _board_context(form: BoardFilter) -> dict[str, Any]:
 def _relaxations(form: BoardFilter) -> list[dict[str, Any]]:
     """What dropping each filter alone would leave, and the way to drop all."""
     found = [(name, words, selectors.board_count(form.query(without=name))) for name, words in form.active().items()]
-    near = [{"label": f"{n} without {words}", "href": form.link(**{name: None})} for name, words, n in found if n]
+    near = [{"label": f"{counted(n, 'row')} without {words}", "href": form.link(**{name: None})} for name, words, n in found if n]
     return [*near, {"label": "all rows of this task", "href": f"?task={form.query().task}"}]
 
 

@@ -84,7 +84,7 @@ def context(run: RunDetail) -> dict[str, Any]:
             SETTINGS.get(name, name) for name, value in run.config.items() if value is None and name not in STOCK
         ],
         "decisions": [{**decision, "words": Decision.Action(decision["action"]).label} for decision in run.decisions],
-        "samples": samples,
+        "samples": samples if any(map(tables.is_measured, samples)) else [],
         "total_samples": total_samples,
         "is_thinned": len(samples) < total_samples,
         "has_power": any(sample.power_w is not None for sample in samples),

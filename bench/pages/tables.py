@@ -38,6 +38,11 @@ class Item:
     ended: str | None
 
 
+def is_measured(sample: Sample) -> bool:
+    """Whether anything was read at this instant."""
+    return any(value is not None for value in (sample.power_w, sample.counter_j, sample.temp_c, sample.wall_w))
+
+
 def samples(trace: Mapping[str, Any]) -> list[Sample]:
     """At most some hundred samples, the peaks and gaps among them."""
     times = trace.get("t_s") or []

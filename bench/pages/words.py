@@ -19,6 +19,7 @@ REASONS = {
     "hole_over_30_s": "Power samples are missing for over 30 s.",
     "no_items_window": "The run has no items, so it has no window.",
     "no_wall_meter": "No wall meter was read.",
+    "not_in_totals": "sent as totals only, which hold no interval",
     "power_unsupported": "The device reports no power.",
     "range_unknown": "The counter wrapped, and its range is not recorded.",
     "too_few_correct_answers": "interval withheld: too few correct answers",

@@ -64,19 +64,22 @@
     ticks: { color: ink("quiet"), maxRotation: 0, padding: 6 },
   });
 
-  /* dashed lines for the card empty, and loaded and waiting */
+  const LABEL_PX = 18;
+  /* dashed lines for the card empty, and loaded and waiting; labels below, unless the next line is close */
   const drawLevels = ({ ctx, chartArea, scales: { y } }, levels) => {
     ctx.font = font();
     ctx.lineWidth = 1.25;
     ctx.strokeStyle = ctx.fillStyle = ink("quiet");
-    levels.forEach(({ level, text }, i) => {
-      const at = y.getPixelForValue(Number(level));
+    const heights = levels.map(({ level }) => y.getPixelForValue(Number(level)));
+    levels.forEach(({ text }, i) => {
+      const at = heights[i];
+      const isClose = i > 0 && heights[i - 1] - at < LABEL_PX;
       ctx.setLineDash(i ? [6, 4] : [2, 3]);
       ctx.beginPath();
       ctx.moveTo(chartArea.left, at);
       ctx.lineTo(chartArea.right, at);
       ctx.stroke();
-      ctx.fillText(text, chartArea.left + 8, at + 15);
+      ctx.fillText(text, chartArea.left + 8, isClose ? at - 6 : at + 15);
     });
     ctx.setLineDash([]);
   };

@@ -114,7 +114,7 @@ def test_a_filter_that_fits_nothing_names_the_nearest_rows(client):
     row_of("a", accuracy=0.8)
     page = read(client.get(BOARD, {"min_accuracy": "95", "gpu_class": "H200"}))
     assert "No row fits these filters" in page.text
-    assert "1 without accuracy of at least 95 %" in page.text
+    assert "1 row without accuracy of at least 95 %" in page.text
     assert "?gpu_class=H200&task=arith" in page.values("href")
 
 

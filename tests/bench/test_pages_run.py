@@ -107,6 +107,8 @@ def test_totals_without_a_trace_say_what_is_missing(client, submitter):
     assert "1,029.0 J" in page.text
     assert "81 right of 100" in page.text
     assert "this kind of bundle carries no answers" in page.text
+    assert "sent as totals only, which hold no interval" in page.text
+    assert "It came without a recording, so it has no phases." in page.text
     assert page.values("data-chart") == []
     assert "None" not in page.text
 
@@ -121,6 +123,9 @@ def test_a_run_without_any_meter_still_shows_its_answers(client, submitter):
     assert "Joules per correct answernot measured no energy was measured" in page.text
     assert "Accuracy50.0 %" in page.text
     assert page.text.count("not measured") >= 5
+    assert "No energy was measured, so there is nothing to split." in page.text
+    assert "no item has one" in page.text
+    assert page.values("data-t") == []
     assert " 0.0 J" not in page.text
     assert page.values("data-chart") == []
 

@@ -25,7 +25,7 @@ def main() -> None:
     arguments.out.mkdir(parents=True, exist_ok=True)
     with chromium() as browser:
         for named in arguments.paths:
-            name, _, path = named.rpartition("=")
+            name, _, path = named.partition("=") if not named.startswith("/") else ("", "", named)
             for scheme in ("light", "dark"):
                 for width in (WIDE, NARROW):
                     file = arguments.out / f"{name or path.strip('/').replace('/', '-') or 'home'}-{width}-{scheme}.png"
