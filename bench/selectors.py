@@ -6,6 +6,7 @@ from datetime import date
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
 from django.db.models import Count, F, OrderBy, Prefetch, Q, QuerySet
 
 from accounts.models import User
@@ -109,7 +110,9 @@ def board_count(query: BoardQuery) -> int:
 
 
 def simulated_rows(query: BoardQuery) -> list[dict[str, Any]]:
-    """Published runs whose energy was simulated: never ranked, never pooled, one row a run."""
+    """Published runs whose energy was simulated: never ranked, never pooled, one row a run. A demonstration's only."""
+    if not settings.DEMO:
+        return []
     runs = Run.objects.filter(status=Run.Status.PUBLISHED, is_simulated=True).select_related("node")
     matching = runs.filter(_matches(query)).order_by("-received_at", "pk")
     return [row_of_run(run) for run in matching[query.offset : query.offset + query.limit]]
@@ -227,7 +230,7 @@ def _facet(column: str) -> list[dict[str, Any]]:
 
 
 def _may_see(run: Run, viewer: User | None) -> bool:
-    if run.status == Run.Status.PUBLISHED:
+    if run.status == Run.Status.PUBLISHED and (settings.DEMO or not run.is_simulated):
         return True
     return viewer is not None and (run.account_id == viewer.pk or viewer.has_perm("bench.moderate_run"))
 

@@ -100,7 +100,7 @@ class Leaderboard(PublicView):
         window = Window(request)
         query = _query(request, window)
         response = window.answer(selectors.board_rows(query), selectors.board_count(query))
-        if settings.DEMO:
+        if settings.DEMO:  # a section of its own, on a demonstration server only
             response.data["simulated"] = selectors.simulated_rows(query)
         return response
 

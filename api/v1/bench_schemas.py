@@ -71,10 +71,6 @@ class RowSerializer(Shape):
     updated_at = InstantField()
 
 
-class SimulatedRowSerializer(RowSerializer):
-    is_simulated = serializers.BooleanField()
-
-
 class FacetSerializer(Shape):
     value = serializers.CharField()
     count = serializers.IntegerField(help_text="rows of the board")

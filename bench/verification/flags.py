@@ -99,11 +99,18 @@ def submitters_word(e: Evidence) -> Verdict:
     return Verdict(e.is_scored_by_server, words, label="scored by submitter")
 
 
+def simulated(e: Evidence) -> Verdict:
+    invented = e.run.get("energy_source") == "simulated"
+    words = "The energy is simulated, not measured: no rank, no aggregate." if invented else "The energy is measured."
+    return Verdict(not invented, words, label="simulated")
+
+
 def _gate(code: str, rule: str, check: Check) -> Gate:
     return Gate(code, Severity.FLAG, rule, check)
 
 
 FLAGS: tuple[Gate, ...] = (
+    _gate("simulated", "The energy is simulated, not measured.", simulated),
     _gate("truncated", "30 % or more of the answers were cut off.", truncated),
     _gate("throttled", "The hardware slowed itself down.", throttled),
     _gate("phase_locked", "Items start in step with the energy counter.", phase_locked),

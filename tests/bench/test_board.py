@@ -117,6 +117,16 @@ def test_simulated_runs_have_their_own_list_without_rank(submitter, maintainer, 
     assert selectors.simulated_rows(BoardQuery(task="arith")) == []
 
 
+def test_nothing_simulated_is_shown_once_the_demonstration_is_over(submitter, settings):
+    settings.DEMO = True
+    run = sent(submitter, energy_source="simulated")
+    services.submission_publish_demo(submission=run.submission)
+    assert selectors.run_detail(run.pk) is not None
+    settings.DEMO = False
+    assert selectors.simulated_rows(BoardQuery()) == []
+    assert selectors.run_detail(run.pk) is None
+
+
 def test_a_full_rebuild_gives_the_same_as_the_increments(submitter, other_submitter, maintainer):
     for i in range(3):
         published(submitter, maintainer, max_tokens=100 + i)

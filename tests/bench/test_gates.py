@@ -59,6 +59,7 @@ PASSING_AND_FAILING: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "node_seen_elsewhere": ({"is_seen_elsewhere": False}, {"is_seen_elsewhere": True}),
     "repeated_items": ({"run": {"items": {"index": [0, 1, 2]}}}, {"run": {"items": {"index": [7, 7, 7]}}}),
     "energy_present": ({"figures": {"total_joules_gpu_best": 5.0}}, {"claimed": {"total_joules_gpu": 0.0}}),
+    "simulated": ({"run": {"energy_source": "counter"}}, {"run": {"energy_source": "simulated"}}),
     "truncated": ({"figures": {"truncated_pct": 29.0}}, {"figures": {"truncated_pct": 47.5}}),
     "throttled": ({"figures": {"thermal_throttle_pct": 0.0}}, {"figures": {"thermal_throttle_pct": 2.1}}),
     "phase_locked": ({"figures": {"phase_lock_r": 0.5}}, {"figures": {"phase_lock_r": 0.93}}),
@@ -70,7 +71,15 @@ PASSING_AND_FAILING: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "not_rederivable": ({"has_columns": True}, {"has_columns": False}),
     "submitters_word": ({"is_scored_by_server": True}, {"is_scored_by_server": False}),
 }
-APPLIES_ALWAYS = {"clock_ahead", "same_trace", "node_seen_elsewhere", "energy_present", "clock_skew", "not_rederivable"}
+APPLIES_ALWAYS = {
+    "clock_ahead",
+    "same_trace",
+    "node_seen_elsewhere",
+    "energy_present",
+    "clock_skew",
+    "not_rederivable",
+    "simulated",
+}
 
 
 def verdict(code: str, case: dict[str, Any]) -> bool | None:

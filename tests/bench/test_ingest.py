@@ -312,3 +312,4 @@ def test_a_demonstration_takes_simulated_energy_and_keeps_it_apart(submitter, se
     settings.DEMO = True
     run = send(submitter, make_run(energy_source="simulated")).runs[0].run
     assert (run.is_simulated, run.tier) == (True, None)
+    assert "simulated" in [flag["label"] for flag in run.flags]
