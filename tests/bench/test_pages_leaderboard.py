@@ -233,7 +233,7 @@ def test_the_board_is_read_only(client):
 def test_the_number_of_queries_does_not_grow_with_the_rows(client, django_assert_num_queries, rows):
     for number in range(rows):
         make_row(f"{number:04d}", rank=number + 1)
-    with django_assert_num_queries(10):
+    with django_assert_num_queries(9):
         client.get(BOARD)
 
 
