@@ -1,6 +1,7 @@
 """Pages of the corpus. Every figure comes from a selector; nothing here writes."""
 
 from typing import Any
+from urllib.parse import urlencode
 from uuid import UUID
 
 from asyncenergy_controller.wire import CONSENT_TEXT
@@ -78,7 +79,7 @@ def _board_context(form: BoardFilter) -> dict[str, Any]:
         "simulated": boards.board(selectors.simulated_rows(BoardQuery(limit=20))),
         "columns": boards.columns(query.sort, lambda sort: form.link(sort=sort)),
         "plain_columns": boards.plain_columns(),
-        "tabs": [{"task": task, "href": f"?task={task}", "is_current": task == query.task} for task in form.tasks],
+        "tabs": [{"task": task, "href": _task_link(task), "is_current": task == query.task} for task in form.tasks],
         "newer": form.link(page=form.page_number - 1) if form.page_number > 1 else None,
         "older": form.link(page=form.page_number + 1) if query.offset + ROWS_PER_PAGE < total else None,
         "asked": list(form.active().values()),
@@ -86,11 +87,19 @@ def _board_context(form: BoardFilter) -> dict[str, Any]:
     }
 
 
+def _task_link(task: str | None) -> str:
+    return "?" + urlencode({"task": task})
+
+
 def _relaxations(form: BoardFilter) -> list[dict[str, Any]]:
     """What dropping each filter alone would leave, and the way to drop all."""
     found = [(name, words, selectors.board_count(form.query(without=name))) for name, words in form.active().items()]
-    near = [{"label": f"{counted(n, 'row')} without {words}", "href": form.link(**{name: None})} for name, words, n in found if n]
-    return [*near, {"label": "all rows of this task", "href": f"?task={form.query().task}"}]
+    near = [
+        {"label": f"{counted(n, 'row')} without {words}", "href": form.link(**{name: None})}
+        for name, words, n in found
+        if n
+    ]
+    return [*near, {"label": "all rows of this task", "href": _task_link(form.query().task)}]
 
 
 @gzip_page
