@@ -9,12 +9,13 @@ from time import monotonic
 from scheduling.optimizer.baseline import earliest_runs
 from scheduling.optimizer.certificate import certificate
 from scheduling.optimizer.curve import moment
+from scheduling.optimizer.dual import best_time_prices
 from scheduling.optimizer.highs import Budget
 from scheduling.optimizer.problem import Option, Problem, Run, Task, problem_from
-from scheduling.optimizer.proof import Prices, lower_bound, prices_from
+from scheduling.optimizer.proof import lower_bound, prices_from
 from scheduling.optimizer.rescue import explained
 from scheduling.optimizer.screen import screened
-from scheduling.optimizer.search import Outcome, TimePrice, search
+from scheduling.optimizer.search import Outcome, search
 from scheduling.optimizer.types import Infeasible, Job, Piece, Placement, Plan, PricePoint
 from scheduling.optimizer.verify import verify
 
@@ -93,7 +94,11 @@ def _assembled(
             for part in _priced_parts(problem, run)
         ]
     )
-    prices, bound = _best_bound(problem, outcomes, [run.task for run in runs], fixed)
+    groups = [problem.only(run.task for run in outcome.runs) for outcome in outcomes]
+    pairs = zip(groups, outcomes, strict=True)
+    rows = [row for group, outcome in pairs for row in best_time_prices(group, outcome, fixed, budget)]
+    prices = prices_from(problem, rows)
+    bound = lower_bound(problem, [run.task for run in runs], fixed, prices)
     bound = min(bound, cost - carried) if bound - (cost - carried) < 1e-9 else bound
     proof = certificate(problem, runs, fixed, prices, cost=cost - carried, bound=bound)
     proof["carried_cost"] = carried
@@ -112,16 +117,6 @@ def _assembled(
         time_limited=budget.time_limited,
         pinned=tuple(p.id for p in kept),
     )
-
-
-def _best_bound(
-    problem: Problem, outcomes: Sequence[Outcome], tasks: Sequence[Task], fixed: Sequence[Run]
-) -> tuple[Prices, float]:
-    """Return the better bound of the solver's prices of time and of none at all."""
-    rows: list[TimePrice] = [price for outcome in outcomes for price in outcome.time_prices]
-    candidates = [prices_from(problem, rows), prices_from(problem, [])]
-    bounds = [(prices, lower_bound(problem, tasks, fixed, prices)) for prices in candidates]
-    return max(bounds, key=lambda pair: pair[1])
 
 
 def _placement(problem: Problem, run: Run) -> Placement:

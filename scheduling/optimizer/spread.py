@@ -93,6 +93,7 @@ def fluid_parts(problem: Problem, task: Task, option: Option, place: Place, edge
     chosen = int(build.columns.add(np.zeros(1))[0])
     parts = Parts(task, option, place, edges, begins, ends, columns, chosen, is_slots=False)
     build.equal.add_one(np.append(columns, chosen), np.append(parts.hours, -option.duration / HOUR), 0.0)
+    _only_if_chosen(parts, build)
     return parts
 
 
@@ -118,9 +119,17 @@ def slot_parts(problem: Problem, task: Task, option: Option, place: Place, edges
         build.equal.add_one(taken, np.concatenate((parts.hours, -parts.hours, [-duration])), 0.0)
     else:
         build.equal.add_one(np.append(columns, chosen), np.append(parts.hours, -duration), 0.0)
+    _only_if_chosen(parts, build)
     if task.min_run or task.restart_wh:
         _add_begins(problem, parts, build)
     return parts
+
+
+def _only_if_chosen(parts: Parts, build: Builder) -> None:
+    """Nothing of a way that is not chosen, where there are several: a tighter relaxation."""
+    if len(parts.task.machines) * len(parts.task.options) > 1:
+        for column in parts.columns:
+            build.at_most.add_one(np.array([column, parts.chosen]), np.array([1.0, -1.0]), 0.0)
 
 
 def _money(problem: Problem, option: Option, begins: Ints, ends: Ints) -> Floats:
