@@ -38,11 +38,11 @@ def bundled_model() -> Path:
 
 @contextmanager
 def embedded_engine(
-    model: Path | None = None, *, slots: int = 4, ctx_size: int = 4096, port: int = 0
+    model: Path | None = None, *, slots: int = 4, ctx_size: int = 4096, threads: int | None = None
 ) -> Iterator[dict[str, Any]]:
     """Run the engine in a child process for the length of a `with` block; yields its ready line as a dict."""
-    command = [sys.executable, "-m", __name__, "--port", str(port), "--slots", str(slots)]
-    command += ["--ctx-size", str(ctx_size), "--model", str(model or bundled_model())]
+    command = [sys.executable, "-m", __name__, "--slots", str(slots), "--ctx-size", str(ctx_size)]
+    command += ["--threads", str(threads or _cores()), "--model", str(model or bundled_model())]
     with tempfile.TemporaryFile() as log, subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log) as child:
         try:
             yield _ready_line(child, log)

@@ -1,0 +1,1 @@
+"""Tasks: what is asked, and which answers are right. Importing them reads no file and opens no connection."""
