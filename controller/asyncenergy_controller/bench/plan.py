@@ -28,6 +28,7 @@ class Unit(BaseModel):
 
     task: str
     n_items: int = Field(ge=1, le=5_000)
+    dataset_revision: str | None = None
     n_shot: int | None = Field(None, ge=0, le=64)
     level: int | None = Field(None, ge=1)
     max_tokens: int | None = Field(None, ge=1)

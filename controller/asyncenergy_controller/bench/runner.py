@@ -92,7 +92,13 @@ def load_units(plan: Plan, dataset_dir: Path | None) -> list[Loaded]:
 
 
 def _load(unit: Unit, seed: int, dataset_dir: Path | None) -> Loaded:
-    task = get_task(unit.task, n_shot=unit.n_shot, level=unit.level, dataset_dir=dataset_dir)
+    task = get_task(
+        unit.task,
+        n_shot=unit.n_shot,
+        level=unit.level,
+        dataset_dir=dataset_dir,
+        dataset_revision=unit.dataset_revision,
+    )
     items = task.items(n=unit.n_items, seed=seed)
     asked = {item.question for item in items}
     others = task.items(n=min(unit.concurrency, unit.n_items), seed=seed + 1)

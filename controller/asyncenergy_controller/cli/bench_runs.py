@@ -53,8 +53,9 @@ def _summary(run: RunDir, uploads: Uploads) -> dict[str, Any]:
 
 
 def _table(rows: list[dict[str, Any]]) -> Table:
-    wide = [Column(name, overflow="fold") for name in ("suite", "state", "questions", "model", "J/correct", "upload")]
-    table = Table(Column("run", no_wrap=True), *wide)
+    whole = [Column(name, no_wrap=True) for name in ("run", "suite", "state", "asked")]
+    folding = [Column(name, overflow="fold", min_width=9) for name in ("model", "J/correct", "upload")]
+    table = Table(*whole, *folding, box=None, padding=(0, 2, 0, 0))
     for row in rows:
         word = " simulated" if row["simulated"] else ""
         table.add_row(

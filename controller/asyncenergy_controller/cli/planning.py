@@ -23,6 +23,7 @@ class Choice:
 
     task: Annotated[str, typer.Option(help="arith, gsm8k, gsm8k_platinum, mmlu_redux, ifeval, ...")] = "arith"
     level: Annotated[int | None, typer.Option(min=1, help="Difficulty, for arith.")] = None
+    dataset_revision: Annotated[str | None, typer.Option(help="Revision of the data set on the hub.")] = None
     n_shot: Annotated[int | None, typer.Option(min=0, help="Worked examples before each question.")] = None
     thinking: Annotated[Thinking, typer.Option(help="Let the model think first.")] = "off"
     reasoning_effort: Annotated[str | None, typer.Option(help="low, medium, high, where the model knows it.")] = None
@@ -37,6 +38,7 @@ class Choice:
             task=self.task,
             n_items=DEFAULT_ITEMS,
             level=self.level,
+            dataset_revision=self.dataset_revision,
             n_shot=self.n_shot,
             thinking=self.thinking,
             reasoning_effort=self.reasoning_effort,

@@ -25,6 +25,6 @@ def send_bundle(settings: Settings, raw: bytes) -> Upload:
             raise
     answer = upload.answer or {}
     say(f"The server has it: {answer.get('status')}, submission {answer.get('id')} {answer.get('url') or ''}".rstrip())
-    for flag in answer.get("flags") or []:
-        say(f"  flag: {flag}")
+    for sentence in answer.get("reasons") or answer.get("flags") or []:
+        say(f"  {sentence}")
     return upload
