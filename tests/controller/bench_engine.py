@@ -39,6 +39,7 @@ def fake_engine():
     fake, lock = FakeEngine(), threading.Lock()
 
     class Handler(BaseHTTPRequestHandler):
+        wbufsize = -1  # head and body in one packet
         protocol_version = "HTTP/1.1"
 
         def do_GET(self):

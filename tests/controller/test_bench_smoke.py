@@ -168,11 +168,11 @@ def test_several_questions_are_in_flight_and_their_energy_is_counted_once(box, e
 
 
 def test_a_time_limit_is_announced_keeps_what_is_finished_and_resume_asks_the_rest(box, engine):
-    engine.delay_s = 0.1
-    result = box.run("bench", "smoke", "--items", 20, "--time-limit", 1)
+    engine.delay_s = 0.04
+    result = box.run("bench", "smoke", "--items", 20, "--time-limit", 0.5)
     assert result.exit_code == 0
     assert "At this pace" in result.stderr
-    assert "time limit of 1 s was reached" in result.stderr
+    assert "time limit of 0.5 s was reached" in result.stderr
     first = len(engine.questions)
     assert 1 <= first < 20
     engine.delay_s = 0.0

@@ -20,7 +20,6 @@ SWEEP = ("bench", "sweep", "--meter", "nvml", "--items", 3)
 @pytest.fixture
 def engine():
     with fake_engine() as fake:
-        fake.delay_s = 0.05
         yield fake
 
 
@@ -86,6 +85,7 @@ def test_a_simulated_meter_never_limits_a_real_card(box, nvml, board):
 
 
 def test_kill_dash_nine_under_a_cap_is_healed_at_the_next_start_and_loses_no_finished_task(box, nvml, board, engine):
+    engine.delay_s = 0.05
     process = start_with_fake_card(box, *SWEEP, "--caps", "0.85,0.65")
     wait_for(lambda: nvml.limit_w(board) == 595 and len(engine.questions) >= 5)
     process.kill()

@@ -34,7 +34,7 @@ def test_a_healthy_card_is_described_and_its_sensor_goes_into_the_next_bundle(tm
     board = fakes_nvml.FakeBoard(energy_j=fakes_nvml.flat(250), counter_period_s=0.025)
     fakes_nvml.install(monkeypatch, fakes_nvml.FakeNvml(board, clock=time.monotonic))
     box = Box(tmp_path, engine.url)
-    report = box.json("doctor", "--meter", "nvml", "--seconds", "0.5")
+    report = box.json("doctor", "--meter", "nvml", "--seconds", "0.3")
     found = states(report)
     assert {found[name] for name in ("engine", "meter", "meter nvml", "pace", "drift idle", "drift loaded")} == {"ok"}
     assert report["sensor"]["counter_period_s"] == pytest.approx(0.025, abs=0.008)
@@ -51,7 +51,7 @@ def test_without_a_meter_each_kind_says_why_and_the_code_is_no_meter(tmp_path, e
 
 
 def test_without_an_engine_the_code_is_no_engine_and_the_meter_is_still_described(tmp_path):
-    result = Box(tmp_path, "http://127.0.0.1:9").run("doctor", "--meter", "simulated", "--seconds", "0.5")
+    result = Box(tmp_path, "http://127.0.0.1:9").run("doctor", "--meter", "simulated", "--seconds", "0.3")
     assert result.exit_code == ExitCode.NO_ENGINE
     assert "fail  engine" in result.stdout
     assert "--engine-url" in result.stdout

@@ -115,6 +115,12 @@ def test_the_newest_run_comes_first_and_is_called_last(store, monkeypatch):
     assert store.find("last").id == newer.id
 
 
+def test_runs_of_one_second_are_told_apart(store, monkeypatch):
+    monkeypatch.setenv("ASYNCENERGY_TEST_CLOCK", "0,0")
+    created = [store.create(PLAN).id for _ in range(6)]
+    assert [run.id for run in store.all()] == created[::-1]
+
+
 def test_a_run_is_found_by_the_end_of_its_id(store):
     run = store.create(PLAN)
     assert store.find(run.id[-6:]).id == run.id

@@ -163,6 +163,11 @@ class RunDir:
         return self.path.name
 
     @property
+    def begun(self) -> tuple[str, int]:
+        """When it began: the second in its id, and between runs of one second the time its plan was written."""
+        return self.id.partition("-")[0], (self.path / "plan.json").stat().st_mtime_ns
+
+    @property
     def plan(self) -> Plan:
         return Plan.model_validate(read_json(self.path / "plan.json"))
 
@@ -245,7 +250,8 @@ class RunStore:
 
     def all(self) -> list[RunDir]:
         """Newest first."""
-        return [RunDir(path.parent) for path in sorted(self.root.glob("*/status.json"), reverse=True)]
+        runs = [RunDir(path.parent) for path in self.root.glob("*/status.json")]
+        return sorted(runs, key=lambda run: run.begun, reverse=True)
 
     def find(self, reference: str) -> RunDir:
         """By id, the start or end of an id, or `last`. Raises RunNotFound."""

@@ -13,7 +13,7 @@ from asyncenergy_controller.cli.options import Json, Machine, takes
 def doctor(
     ctx: typer.Context,
     options: Machine,
-    seconds: Annotated[float, typer.Option(min=0.5, help="Length of each measured window.")] = 5.0,
+    seconds: Annotated[float, typer.Option(min=0.1, help="Length of each measured window.")] = 5.0,
     json: Json = False,
 ) -> None:
     """What this machine can measure and how well, one line each with what to do. The result goes into each bundle."""

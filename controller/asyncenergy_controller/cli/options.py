@@ -48,7 +48,7 @@ class Measuring(Machine):
     seed: Annotated[int | None, typer.Option(help="Chooses questions and their order.")] = None
     concurrency: Annotated[int | None, typer.Option(min=1, max=4096, help="Questions in flight at a time.")] = None
     max_tokens: Annotated[int | None, typer.Option(min=1, help="Output cap per question.")] = None
-    time_limit: Annotated[float | None, typer.Option(min=1, help="Seconds; what is finished by then is kept.")] = None
+    time_limit: Annotated[float | None, typer.Option(min=0.1, help="Seconds; what is finished by then is kept.")] = None
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the last unfinished run of this suite.")] = False
     submit: Annotated[bool, typer.Option("--submit", help="Submit the bundle afterwards (needs opt-in).")] = False
     json: Json = False
