@@ -44,8 +44,7 @@ def quantization_of(raw: str) -> str | None:
 def public_model_name(raw: str, aliases: Mapping[str, str] = ALIASES) -> str:
     """The name that may leave the box: basename without quantization, through the alias map."""
     base = model_basename(raw)
-    plain = _QUANTIZATION.sub("", base)
-    plain = plain.removesuffix(":latest") or base
+    plain = _SUFFIX.sub("", _QUANTIZATION.sub("", base)).removesuffix(":latest") or base
     name = aliases.get(base.lower()) or aliases.get(plain.lower()) or plain
     return _as_identity(name)
 

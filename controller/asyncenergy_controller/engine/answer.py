@@ -8,6 +8,7 @@ import httpx2
 
 from asyncenergy_controller import clock
 from asyncenergy_controller.engine.errors import EngineFailed, EngineProtocolError, StreamBroken
+from asyncenergy_controller.engine.shapes import count, mapping, mappings, text
 from asyncenergy_controller.engine.types import ChatResult, FinishReason
 
 _FINISHED: dict[str, FinishReason] = {"stop": "stop", "length": "length", "tool_calls": "stop"}
@@ -28,15 +29,14 @@ class AnswerReader(ABC):
     def read(self, response: httpx2.Response) -> None:
         """Consume the response to its end."""
 
-    def result(self, text: str, t_start_s: float, *, max_tokens: int) -> ChatResult:
+    def result(self, shown: str, t_start_s: float, *, max_tokens: int) -> ChatResult:
         """The answer as a value; counts the server did not send stay None."""
-        details = self.usage.get("prompt_tokens_details")
-        completion_tokens = _count(self.usage.get("completion_tokens"))
+        completion_tokens = count(self.usage.get("completion_tokens"))
         return ChatResult(
-            text=text,
+            text=shown,
             finish_reason=self._finish_reason(completion_tokens, max_tokens),
-            prompt_tokens=_count(self.usage.get("prompt_tokens")),
-            cached_prompt_tokens=_count(details.get("cached_tokens")) if isinstance(details, dict) else None,
+            prompt_tokens=count(self.usage.get("prompt_tokens")),
+            cached_prompt_tokens=count(mapping(self.usage.get("prompt_tokens_details")).get("cached_tokens")),
             completion_tokens=completion_tokens,
             t_start_s=t_start_s,
             t_first_token_s=self.token_times_s[0] if self.token_times_s else None,
@@ -69,13 +69,13 @@ class StreamedAnswer(AnswerReader):
     def _take(self, chunk: dict[str, Any], arrived_s: float) -> None:
         if chunk.get("error"):
             raise EngineFailed(f"The engine at {self.url} failed half way: {str(chunk['error'])[:300]}")
-        self.usage = chunk.get("usage") or self.usage
-        choice = (chunk.get("choices") or [{}])[0]
-        delta = choice.get("delta") or {}
-        self.finish = choice.get("finish_reason") or self.finish
+        self.usage = mapping(chunk.get("usage")) or self.usage
+        choice = next(iter(mappings(chunk.get("choices"))), {})
+        delta = mapping(choice.get("delta"))
+        self.finish = text(choice.get("finish_reason")) or self.finish
         if any(delta.get(key) for key in ("content", "reasoning_content", "reasoning")):
             self.token_times_s.append(arrived_s)
-        self.text += delta.get("content") or ""
+        self.text += text(delta.get("content"))
 
 
 class CompleteAnswer(AnswerReader):
@@ -85,18 +85,18 @@ class CompleteAnswer(AnswerReader):
         raw = response.read()
         self.t_end_s = clock.monotonic()
         reply = _decoded(raw, self.url)
-        choices = reply.get("choices")
-        if not isinstance(choices, list) or not choices:
+        choices = mappings(reply.get("choices"))
+        if not choices:
             raise EngineProtocolError(f"The answer from {self.url} holds no choices: {str(reply)[:300]}")
-        self.text = (choices[0].get("message") or {}).get("content") or ""
-        self.finish = choices[0].get("finish_reason")
-        self.usage = reply.get("usage") or {}
+        self.text = text(mapping(choices[0].get("message")).get("content"))
+        self.finish = text(choices[0].get("finish_reason")) or None
+        self.usage = mapping(reply.get("usage"))
 
 
-def cut_at_stop(text: str, stop: tuple[str, ...]) -> str:
+def cut_at_stop(whole: str, stop: tuple[str, ...]) -> str:
     """What a server that knows no stop sequences should have left out."""
-    ends = [at for sequence in stop if (at := text.find(sequence)) >= 0]
-    return text[: min(ends)] if ends else text
+    ends = [at for sequence in stop if (at := whole.find(sequence)) >= 0]
+    return whole[: min(ends)] if ends else whole
 
 
 def _decoded(raw: str | bytes, url: str) -> dict[str, Any]:
@@ -107,7 +107,3 @@ def _decoded(raw: str | bytes, url: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise EngineProtocolError(f"The answer from {url} is not a JSON object: {str(value)[:200]}")
     return value
-
-
-def _count(value: Any) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None

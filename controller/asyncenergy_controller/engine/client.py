@@ -19,6 +19,7 @@ from asyncenergy_controller.engine.errors import (
     translated,
 )
 from asyncenergy_controller.engine.kinds import DEFAULT_URLS, Recognised, describe, recognise
+from asyncenergy_controller.engine.shapes import mapping, mappings
 from asyncenergy_controller.engine.transport import TimeLimitedTransport
 from asyncenergy_controller.engine.types import ChatRequest, ChatResult, EngineInfo, PrefixCache
 
@@ -59,11 +60,10 @@ class EngineClient:
 
     def models(self) -> list[str]:
         """The names of the models on offer, as the engine spells them."""
-        listing = self._fetch("/v1/models", required=True)
-        data = listing.get("data") if isinstance(listing, dict) else None
+        data = mapping(self._fetch("/v1/models", required=True)).get("data")
         if not isinstance(data, list):
             raise EngineProtocolError(f"{self.base_url}/v1/models is not a model list; is this an inference engine?")
-        return [str(model["id"]) for model in data if isinstance(model, dict) and "id" in model]
+        return [str(model["id"]) for model in mappings(data) if "id" in model]
 
     def recognised(self) -> Recognised:
         """Kind and version of the engine, asked once. Raises EngineNotFound where it is none."""

@@ -65,6 +65,7 @@ def _ready_line(child: subprocess.Popen[bytes], log: IO[bytes]) -> dict[str, Any
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Serve until the parent process ends."""
+    parent = os.getppid()
     arguments = _arguments(argv)
     try:
         server = _start(arguments)
@@ -73,7 +74,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return error.exit_code
     ready = {"url": server.listening_address, "model": arguments.model.name, "engine_version": _engine_version()}
     print(json.dumps(ready), flush=True)
-    _wait_for_parent(os.getppid())
+    _wait_for_parent(parent)
     # The server's threads cannot be stopped from here; without this the process would linger.
     os._exit(0)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from asyncenergy_controller.engine.aliases import public_model_name, quantization_of
+from asyncenergy_controller.engine.shapes import count, mapping, mappings
 from asyncenergy_controller.engine.types import EngineInfo, PrefixCache
 
 Fetch = Callable[[str], Any]  # path -> decoded JSON, or None where the server has no such page
@@ -83,8 +84,8 @@ def describe(found: Recognised, model_id: str, fetch: Fetch) -> EngineInfo:
         model_id=model_id,
         model_basename=public_model_name(path),
         quantization=details.get("quantization") or quantization_of(path),
-        ctx_size=_count(details.get("ctx_size")),
-        parallel_slots=_count(details.get("slots")),
+        ctx_size=count(details.get("ctx_size"), least=1),
+        parallel_slots=count(details.get("slots"), least=1),
         prefix_cache=found.kind.prefix_cache,
         thinking_switch=found.kind.thinking_field is not None,
         weights_digest=details.get("digest"),
@@ -93,7 +94,7 @@ def describe(found: Recognised, model_id: str, fetch: Fetch) -> EngineInfo:
 
 
 def _llama_cpp(fetch: Fetch) -> Recognised | None:
-    props = _mapping(fetch("/props"))
+    props = mapping(fetch("/props"))
     if "default_generation_settings" not in props:
         return None
     build = str(props.get("build_info") or "")
@@ -108,19 +109,19 @@ def _tagged_build(fetch: Fetch) -> str | None:
 
 
 def _ollama(fetch: Fetch) -> Recognised | None:
-    version = _mapping(fetch("/api/version")).get("version")
-    return Recognised(OLLAMA, str(version)) if version and _mapping(fetch("/api/tags")) else None
+    version = mapping(fetch("/api/version")).get("version")
+    return Recognised(OLLAMA, str(version)) if version and mapping(fetch("/api/tags")) else None
 
 
 def _lm_studio(fetch: Fetch) -> Recognised | None:
-    models = _mapping(fetch("/api/v0/models")).get("data")
+    models = mapping(fetch("/api/v0/models")).get("data")
     return Recognised(LM_STUDIO, None) if isinstance(models, list) else None
 
 
 def _vllm(fetch: Fetch) -> Recognised | None:
     if not any(model.get("owned_by") == "vllm" for model in _listing(fetch)):
         return None
-    version = str(_mapping(fetch("/version")).get("version") or "")
+    version = str(mapping(fetch("/version")).get("version") or "")
     return Recognised(VLLM if _takes_salt(version) else VLLM_WITHOUT_SALT, version or None)
 
 
@@ -131,19 +132,19 @@ def _takes_salt(version: str) -> bool:
 
 
 def _transformers(fetch: Fetch) -> Recognised | None:
-    api = _mapping(fetch("/openapi.json"))
+    api = mapping(fetch("/openapi.json"))
     paths = {"/v1/chat/completions", "/v1/responses", "/v1/models", "/health"}
-    unnamed = _mapping(api.get("info")).get("title") == "FastAPI"
-    return Recognised(TRANSFORMERS, None) if unnamed and paths <= set(_mapping(api.get("paths"))) else None
+    unnamed = mapping(api.get("info")).get("title") == "FastAPI"
+    return Recognised(TRANSFORMERS, None) if unnamed and paths <= set(mapping(api.get("paths"))) else None
 
 
 def _compatible(fetch: Fetch) -> Recognised | None:
-    return Recognised(COMPATIBLE, None) if isinstance(_mapping(fetch("/v1/models")).get("data"), list) else None
+    return Recognised(COMPATIBLE, None) if isinstance(mapping(fetch("/v1/models")).get("data"), list) else None
 
 
 def _llama_cpp_details(fetch: Fetch, model_id: str) -> Mapping[str, Any]:
-    props = _mapping(fetch("/props"))
-    settings = _mapping(props.get("default_generation_settings"))
+    props = mapping(fetch("/props"))
+    settings = mapping(props.get("default_generation_settings"))
     return {
         "path": props.get("model_path") or model_id,
         "ctx_size": settings.get("n_ctx"),
@@ -153,19 +154,19 @@ def _llama_cpp_details(fetch: Fetch, model_id: str) -> Mapping[str, Any]:
 
 
 def _ollama_details(fetch: Fetch, model_id: str) -> Mapping[str, Any]:
-    loaded = _named(_mapping(fetch("/api/ps")).get("models"), "name", model_id)
-    stored = _named(_mapping(fetch("/api/tags")).get("models"), "name", model_id)
+    loaded = _named(mapping(fetch("/api/ps")).get("models"), "name", model_id)
+    stored = _named(mapping(fetch("/api/tags")).get("models"), "name", model_id)
     digest = stored.get("digest")
     return {
         "path": model_id,
         "ctx_size": loaded.get("context_length"),
-        "quantization": _mapping(stored.get("details")).get("quantization_level"),
+        "quantization": mapping(stored.get("details")).get("quantization_level"),
         "digest": f"sha256:{digest}" if digest else None,
     }
 
 
 def _lm_studio_details(fetch: Fetch, model_id: str) -> Mapping[str, Any]:
-    model = _named(_mapping(fetch("/api/v0/models")).get("data"), "id", model_id)
+    model = _named(mapping(fetch("/api/v0/models")).get("data"), "id", model_id)
     return {
         "path": model_id,
         "ctx_size": model.get("loaded_context_length"),
@@ -186,18 +187,8 @@ _DETAILS: dict[str, Callable[[Fetch, str], Mapping[str, Any]]] = {
 
 
 def _listing(fetch: Fetch) -> list[dict[str, Any]]:
-    data = _mapping(fetch("/v1/models")).get("data")
-    return [model for model in data if isinstance(model, dict)] if isinstance(data, list) else []
+    return mappings(mapping(fetch("/v1/models")).get("data"))
 
 
 def _named(rows: Any, key: str, name: str) -> dict[str, Any]:
-    found = [row for row in rows or [] if isinstance(row, dict) and row.get(key) == name]
-    return found[0] if found else {}
-
-
-def _mapping(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
-def _count(value: Any) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
+    return next((row for row in mappings(rows) if row.get(key) == name), {})

@@ -1,7 +1,9 @@
 """A time limit on the whole answer: read timeouts alone let a server trickle for ever."""
 
+import ssl
 import time
 from collections.abc import Iterator
+from functools import cache
 
 import httpx2
 
@@ -12,7 +14,7 @@ class TimeLimitedTransport(httpx2.HTTPTransport):
     def __init__(self, *, limit_s: float) -> None:
         # Servers drop idle connections after 5 s; asking on one at that very moment would fail.
         limits = httpx2.Limits(max_connections=None, max_keepalive_connections=None, keepalive_expiry=2.0)
-        super().__init__(limits=limits, trust_env=False)
+        super().__init__(verify=_trusted_roots(), limits=limits, trust_env=False)
         self._limit_s = limit_s
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
@@ -37,3 +39,9 @@ class _LimitedStream(httpx2.SyncByteStream):
 
     def close(self) -> None:
         self._inner.close()
+
+
+@cache
+def _trusted_roots() -> ssl.SSLContext:
+    """Read once: it costs more than everything else about a client."""
+    return httpx2.create_ssl_context()
