@@ -45,6 +45,7 @@ class RunRecord(models.Model):
     peak_w = models.FloatField(null=True, blank=True)
     gpu_mem_mb = models.FloatField(null=True, blank=True)
     schedule_version = models.PositiveIntegerField(null=True, blank=True)
+    cap_w = models.FloatField(null=True, blank=True, help_text="power cap that its placement chose")
     warnings = models.JSONField(default=list)
     received_at = models.DateTimeField(default=clock.now)
     rollup_due = models.BooleanField(default=False, db_index=True)

@@ -75,6 +75,7 @@ class Occurrence(models.Model):
     class Status(models.TextChoices):
         OPEN = "open", "to be done"
         RUNNING = "running", "running"
+        UNREPORTED = "unreported", "over, without a report"
         DONE = "done", "done"
         FAILED = "failed", "failed"
         MISSED = "missed", "missed"
@@ -86,7 +87,7 @@ class Occurrence(models.Model):
     key = models.CharField(max_length=40)
     earliest_start = models.DateTimeField()
     deadline = models.DateTimeField()
-    status = models.CharField(max_length=10, choices=Status, default=Status.OPEN)
+    status = models.CharField(max_length=12, choices=Status, default=Status.OPEN)
     reason = models.CharField(max_length=200, blank=True, default="")
     attempt = models.PositiveSmallIntegerField(default=1)
     not_before = models.DateTimeField(null=True, blank=True, help_text="back-off after a failure")
@@ -115,4 +116,5 @@ class Occurrence(models.Model):
         return f"{self.key} of {self.workflow_id}"
 
 
-UNFINISHED = (Occurrence.Status.OPEN, Occurrence.Status.RUNNING)
+TO_PLAN = (Occurrence.Status.OPEN, Occurrence.Status.RUNNING)
+UNFINISHED = (*TO_PLAN, Occurrence.Status.UNREPORTED)

@@ -1,11 +1,12 @@
 """Which time has a price: never counted in rows, always in covered time."""
 
 from collections.abc import Iterable, Sequence
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from zoneinfo import ZoneInfo
 
 from scheduling.errors import PricesRefused
+from scheduling.humantime import at_wall
 from scheduling.prices.types import SpotPoint
 
 Span = tuple[datetime, datetime]
@@ -13,12 +14,7 @@ Span = tuple[datetime, datetime]
 
 def local_midnight(zone: ZoneInfo, day: date) -> datetime:
     """Return the first instant of a local date, in UTC, also where midnight itself does not exist."""
-    wall = datetime(day.year, day.month, day.day, tzinfo=zone)
-    late, early = wall.astimezone(UTC), wall.replace(fold=1).astimezone(UTC)
-    while late - early > timedelta(seconds=1):  # only inside a gap is the later fold the earlier instant
-        middle = early + (late - early) / 2
-        early, late = (early, middle) if middle.astimezone(zone).date() >= day else (middle, late)
-    return late.replace(microsecond=0)
+    return at_wall(datetime.combine(day, time()), zone, edge="start")
 
 
 def local_day(zone: ZoneInfo, day: date) -> Span:
