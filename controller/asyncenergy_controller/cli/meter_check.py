@@ -1,7 +1,7 @@
 """`meter-check`: the conformance suite of meters."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import redirect_stdout
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,7 +13,7 @@ from asyncenergy_controller.cli.options import Json
 from asyncenergy_controller.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
-    from asyncenergy_controller.meter_check import CaseResult, Report
+    from asyncenergy_controller.meter_check import Case, CaseResult, Report
 
 MeterNames = Annotated[
     list[str] | None,
@@ -23,28 +23,39 @@ MeterNames = Annotated[
         show_default="ours",
     ),
 ]
+CaseNames = Annotated[
+    list[str] | None, typer.Option("--case", help="Run this case alone; repeat it for several.", show_default="all")
+]
 
 
-def meter_check(meter: MeterNames = None, json: Json = False) -> None:
+def meter_check(meter: MeterNames = None, case: CaseNames = None, json: Json = False) -> None:
     """Check a meter against loads whose energy is known, on a machine and a clock that are simulated.
 
     Nothing of this machine is measured or touched. Exit codes: 0 no case failed, 1 a case failed or none could be run,
     2 there is no such meter or its package is not installed.
     """
-    from asyncenergy_controller.meter_check import check_meter, load_factory  # loads pynvml
+    from asyncenergy_controller.meter_check import CASES, check_meter, load_factory  # loads pynvml
 
     names = meter or ["ours"]
     if json and len(names) > 1:
         raise UsageError(f"--json reports one meter, but {len(names)} were given: run it once for each")
+    cases = _chosen(case, {case.name: case for case in CASES})
     with redirect_stdout(sys.stderr):  # what a meter prints is talk
         factories = [(name, load_factory(name)) for name in names]
-        reports = [check_meter(name, factory) for name, factory in factories]
+        reports = [check_meter(name, factory, cases=cases) for name, factory in factories]
     if json:
         show_json(reports[0].as_dict())
     else:
         _show(reports)
     if not all(report.conforms for report in reports):
         raise typer.Exit(ExitCode.FAILED)
+
+
+def _chosen(names: Sequence[str] | None, known: "Mapping[str, Case]") -> "Sequence[Case]":
+    unknown = [name for name in names or () if name not in known]
+    if unknown:
+        raise UsageError(f"there is no case {unknown[0]!r}: choose {', '.join(known)}")
+    return [known[name] for name in names or known]
 
 
 def _show(reports: "Sequence[Report]") -> None:
