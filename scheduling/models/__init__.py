@@ -1,4 +1,4 @@
-from scheduling.models.account import Controller, SchedulingAccount, Tariff
+from scheduling.models.account import NOTICES, Controller, SchedulingAccount, Tariff
 from scheduling.models.claim import PlanClaim
 from scheduling.models.market import Feed, Market, PriceDocument, PricePoint
 from scheduling.models.run import PowerProfile, RunRecord, SampleBatch, SavingsEntry
@@ -6,6 +6,7 @@ from scheduling.models.schedule import Ack, Placement, ScheduleVersion
 from scheduling.models.workflow import Occurrence, Workflow
 
 __all__ = [
+    "NOTICES",
     "Ack",
     "Controller",
     "Feed",

@@ -7,6 +7,8 @@ from django.db.models import Q
 from asyncenergy import clock
 from scheduling.models.market import Market
 
+NOTICES = ("failed_runs", "unmatched_workflows", "quiet_controllers")
+
 
 class SchedulingAccount(models.Model):
     """Choices of an account; one without a row has made none."""

@@ -7,8 +7,10 @@ from decimal import Decimal
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from django.db.models import QuerySet
+
 from accounts.models import User
-from scheduling.models import Market, PricePoint, SchedulingAccount, Tariff
+from scheduling.models import NOTICES, Market, PricePoint, SchedulingAccount, Tariff
 from scheduling.optimizer import PricePoint as OptimizerPoint
 from scheduling.prices.coverage import gaps
 from scheduling.prices.fixed import fixed_points
@@ -111,3 +113,24 @@ def _paid(spot: Sequence[SpotPoint], formula: dict[str, Any], *, is_forecast: bo
         CurvePoint(paid.start, paid.end, touching(spot, paid)[0].price_per_kwh, paid.price_per_kwh, is_forecast)
         for paid in payable_points(spot, formula_read(formula))
     ]
+
+
+def markets() -> QuerySet[Market]:
+    return Market.objects.order_by("name", "pk")
+
+
+def account_view(user: User) -> dict[str, Any]:
+    """Return what an account has chosen, with the defaults of what it has not."""
+    choices = scheduling_account_of(user)
+    market = market_of(choices)
+    return {
+        "timezone": user.timezone,
+        "market": market.slug,
+        "market_name": market.name,
+        "currency": market.currency,
+        "tariff": Tariff.objects.filter(user=user).first() or Tariff(user=user),
+        "watt_limit": choices.watt_limit,
+        "notices": {name: bool(choices.notices.get(name)) for name in NOTICES},
+        "paused": choices.paused_at is not None,
+        "paused_at": choices.paused_at,
+    }

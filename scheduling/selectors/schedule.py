@@ -37,6 +37,25 @@ def snapshot_of(version: ScheduleVersion) -> dict[str, Any]:
     return snapshot
 
 
+PRICE = ("start", "end", "spot_per_kwh", "price_per_kwh", "is_forecast")
+
+
+def prices_of(version: ScheduleVersion) -> dict[str, Any]:
+    """Return the same for readers: with instants, and each price by the names of its parts."""
+    snapshot = snapshot_of(version)
+    rows = [dict(zip(PRICE, point, strict=True)) for point in snapshot.pop("points")]
+    for row in rows:
+        row["start"], row["end"] = (datetime.fromisoformat(row[name]) for name in ("start", "end"))
+    return {**snapshot, "known_until": datetime.fromisoformat(snapshot["known_until"]), "prices": rows}
+
+
+def pieces_of(placement: Placement) -> list[dict[str, datetime]]:
+    """Return the uninterrupted runs of a placement."""
+    return [
+        {"start": datetime.fromisoformat(start), "end": datetime.fromisoformat(end)} for start, end in placement.pieces
+    ]
+
+
 def formula_of_version(version: ScheduleVersion) -> dict[str, Any]:
     formula: dict[str, Any] = snapshot_of(version)["formula"]
     return formula

@@ -18,7 +18,6 @@ from scheduling.services.claims import account_mark_due
 from scheduling.services.occurrences import occurrences_sync
 from scheduling.services.versions import version_amend
 
-NOTICES = ("failed_runs", "unmatched_workflows", "quiet_controllers")
 CONTACT_EVERY = timedelta(minutes=1)
 FEES = ("supplier_fee", "levies", "grid_fee", "vat", "grid_periods")
 logger = logging.getLogger(__name__)
