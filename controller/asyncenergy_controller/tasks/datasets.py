@@ -4,8 +4,9 @@ import csv
 import hashlib
 import io
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
@@ -13,16 +14,19 @@ from asyncenergy_controller.tasks.base import TaskError
 
 Row = dict[str, Any]
 EXTRA = "pip install 'asyncenergy-controller[datasets]'"
-SUFFIXES = (".jsonl", ".json", ".parquet", ".csv")
+SUFFIXES = (".jsonl", ".json", ".parquet", ".csv", ".arrow")
 HUB_LIMIT_S = 30
 
 
 @dataclass(frozen=True, slots=True)
 class DatasetFile:
-    """A file of a data set: its path in the repository and, where known, the sha256 of its content."""
+    """A file of a data set: its path in the repository (`*` where the shard's number is left open), where known the
+    sha256 of its content, and what its place says about every row in it.
+    """
 
     path: str
     sha256: str | None = None
+    says: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +70,8 @@ def load_split(dataset: Dataset, split: str, source: Source) -> Loaded:
     is_pinned = dataset.revision is not None and list(digests.values()) == pinned
     if source.folder is None and revision == dataset.revision and None not in pinned and not is_pinned:
         raise TaskError(f"{dataset.repo} {split} is not the pinned file: sha256 {digests}, expected {pinned}.")
-    rows = [row for name, content in contents.items() for row in _rows(name, content)]
+    says = {file.path: file.says for file in dataset.splits[split]}
+    rows = [{**says.get(name, {}), **row} for name, content in contents.items() for row in _rows(name, content)]
     if not rows:
         raise TaskError(f"{', '.join(contents)} holds no rows of {dataset.name}.")
     return Loaded(rows, _revision_name(dataset, source, digests, is_pinned=is_pinned), digests)
@@ -86,9 +91,9 @@ def _local_files(dataset: Dataset, split: str, folder: Path) -> dict[str, Path]:
     """`<folder>/<name>_<split>*`, or the repository's own layout in `<folder>/<name>/` or `<folder>/<repo>/`."""
     roots = (folder / dataset.name, folder / dataset.repo, folder / dataset.repo.split("/")[-1])
     for root in (*roots, folder):
-        as_published = {file.path: root / file.path for file in dataset.splits[split]}
-        if all(path.is_file() for path in as_published.values()):
-            return as_published
+        as_published = {file.path: sorted(root.glob(file.path)) for file in dataset.splits[split]}
+        if all(as_published.values()):
+            return {name: found[0] for name, found in as_published.items()}
     simple = [(folder, f"{dataset.name}_{split}*"), *((root, f"{split}*") for root in roots)]
     for root, pattern in simple:
         for path in sorted(root.glob(pattern)):
@@ -102,16 +107,19 @@ def _local_files(dataset: Dataset, split: str, folder: Path) -> dict[str, Path]:
 
 def _from_hub(dataset: Dataset, file: DatasetFile, revision: str | None) -> Path:
     try:
-        from huggingface_hub import hf_hub_download
+        from huggingface_hub import hf_hub_download, list_repo_files
         from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
     except ImportError as error:
         raise TaskError(f"{dataset.name} comes from the hub: {EXTRA}, or give --dataset-dir.") from error
     if revision is None:
         raise TaskError(f"{dataset.name} has no pinned revision: give one with --dataset-revision, or --dataset-dir.")
     try:
-        return Path(
-            hf_hub_download(dataset.repo, file.path, repo_type="dataset", revision=revision, etag_timeout=HUB_LIMIT_S)
-        )
+        path = file.path
+        if "*" in path:
+            published = list_repo_files(dataset.repo, repo_type="dataset", revision=revision)
+            path = next((name for name in sorted(published) if fnmatch(name, file.path)), file.path)
+        options: dict[str, Any] = {"repo_type": "dataset", "revision": revision, "etag_timeout": HUB_LIMIT_S}
+        return Path(hf_hub_download(dataset.repo, path, **options))
     except (HfHubHTTPError, LocalEntryNotFoundError, OSError) as error:
         way_out = " It is gated: accept its terms on the hub and log in with `hf auth login`." if dataset.gated else ""
         raise TaskError(
@@ -120,23 +128,40 @@ def _from_hub(dataset: Dataset, file: DatasetFile, revision: str | None) -> Path
         ) from error
 
 
-def _rows(name: str, content: bytes) -> Iterator[Row]:
-    suffix = Path(name).suffix
+def _rows(name: str, content: bytes) -> list[Row]:
     try:
-        if suffix == ".parquet":
-            return iter(_parquet(content))
-        text = content.decode("utf-8-sig")
-        if suffix == ".csv":
-            return iter(list(csv.DictReader(io.StringIO(text, newline=""))))
-        return iter(json.loads(text) if suffix == ".json" else [json.loads(line) for line in text.split("\n") if line])
-    except ValueError as error:
+        return _READERS[Path(name).suffix](content)
+    except ImportError as error:
+        raise TaskError(f"Reading {name} needs {EXTRA}; or give the questions as .jsonl.") from error
+    except ValueError as error:  # pyarrow's own errors are ValueErrors, too
         raise TaskError(f"{name} cannot be read: {error}") from error
 
 
-def _parquet(content: bytes) -> list[Row]:
-    try:
-        import pyarrow.parquet
-    except ImportError as error:
-        raise TaskError(f"Reading .parquet needs {EXTRA}; or give the questions as .jsonl.") from error
-    rows: list[Row] = pyarrow.parquet.read_table(io.BytesIO(content)).to_pylist()
+def _jsonl(content: bytes) -> list[Row]:
+    return [json.loads(line) for line in content.decode("utf-8-sig").split("\n") if line.strip()]
+
+
+def _json(content: bytes) -> list[Row]:
+    rows: list[Row] = json.loads(content)
     return rows
+
+
+def _csv(content: bytes) -> list[Row]:
+    return list(csv.DictReader(io.StringIO(content.decode("utf-8-sig"), newline="")))
+
+
+def _parquet(content: bytes) -> list[Row]:
+    from pyarrow import parquet
+
+    rows: list[Row] = parquet.read_table(io.BytesIO(content)).to_pylist()
+    return rows
+
+
+def _arrow(content: bytes) -> list[Row]:
+    from pyarrow import ipc
+
+    rows: list[Row] = ipc.open_stream(content).read_all().to_pylist()
+    return rows
+
+
+_READERS = dict(zip(SUFFIXES, (_jsonl, _json, _parquet, _csv, _arrow), strict=True))

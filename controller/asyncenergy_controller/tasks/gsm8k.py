@@ -31,6 +31,12 @@ GSM8K = Dataset(
         ),
     },
 )
+PLATINUM = Dataset(
+    name="gsm8k_platinum",
+    repo="madrylab/gsm8k-platinum",
+    revision="e762492455a1cf7967de89f05b6bef72fc713b66",
+    splits={"test": (DatasetFile("main/test-*.parquet"),)},
+)
 _CALCULATION = re.compile(r"<<[^<>]*>>")
 
 
@@ -76,3 +82,14 @@ class Gsm8k(DatasetTask):
 
     def score(self, item: Item, extracted: str | None, completion: str) -> float:
         return float(answers.same_number(item.answer, extracted))
+
+
+class Gsm8kPlatinum(Gsm8k):
+    """gsm8k's test questions as re-annotated by hand; worked examples are gsm8k's training questions."""
+
+    name = "gsm8k_platinum"
+    dataset = PLATINUM
+
+    def usable(self, rows: list[Row]) -> list[int]:
+        """All but those that the annotators took out."""
+        return [index for index, row in enumerate(rows) if row.get("cleaning_status") != "rejected"]

@@ -6,12 +6,18 @@ from pathlib import Path
 from asyncenergy_controller.errors import UsageError
 from asyncenergy_controller.tasks.arith import ArithTask
 from asyncenergy_controller.tasks.base import Task, UnknownTask
+from asyncenergy_controller.tasks.choices import GpqaDiamond, Hellaswag, MmluRedux
 from asyncenergy_controller.tasks.datasets import Source
 from asyncenergy_controller.tasks.from_dataset import DatasetTask
-from asyncenergy_controller.tasks.gsm8k import Gsm8k
+from asyncenergy_controller.tasks.gsm8k import Gsm8k, Gsm8kPlatinum
+from asyncenergy_controller.tasks.ifeval import Ifeval
+from asyncenergy_controller.tasks.longctx import LongContextSummary
+from asyncenergy_controller.tasks.math500 import Math500
 
-_FROM_DATASET: dict[str, Callable[..., DatasetTask]] = {task.name: task for task in (Gsm8k,)}
-TASK_NAMES = ("arith", *sorted(_FROM_DATASET))
+_FROM_DATASET: dict[str, Callable[..., DatasetTask]] = {
+    task.name: task for task in (Gsm8k, Gsm8kPlatinum, MmluRedux, GpqaDiamond, Hellaswag, Math500, Ifeval)
+}
+TASK_NAMES = ("arith", *sorted((LongContextSummary.name, *_FROM_DATASET)))
 
 
 def get_task(
@@ -29,8 +35,10 @@ def get_task(
     if name == "arith":
         options = {"level": level, "n_shot": n_shot}
         return ArithTask(**{key: value for key, value in options.items() if value is not None})
-    if name not in _FROM_DATASET:
+    if name not in TASK_NAMES:
         raise UnknownTask(f"There is no task {name!r}. Known tasks: {', '.join(TASK_NAMES)}.")
     if level is not None:
         raise UsageError(f"{name} has no levels; only arith does.")
+    if name == LongContextSummary.name:
+        return LongContextSummary()
     return _FROM_DATASET[name](Source(dataset_dir, dataset_revision), n_shot=n_shot)
