@@ -107,8 +107,9 @@ class Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         if self.path == "/v1/models":
             self._json({"object": "list", "data": [{"id": self.model_name, "object": "model", "owned_by": "local"}]})
-        elif self.path == "/version":
-            self._json({"engine": "transformers", "version": transformers.__version__})
+        elif self.path == "/openapi.json":  # how a client tells this engine from others
+            paths = ("/v1/chat/completions", "/v1/responses", "/v1/models", "/health")
+            self._json({"info": {"title": "FastAPI"}, "paths": {path: {} for path in paths}})
         else:
             self.send_error(404)
 
