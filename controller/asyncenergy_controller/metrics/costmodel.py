@@ -1,7 +1,6 @@
 """Joules of an item out of its token counts: J = e_fixed + alpha * prompt + beta * completion, all >= 0."""
 
 from dataclasses import dataclass
-from itertools import combinations
 
 import numpy as np
 from scipy.optimize import least_squares, nnls
@@ -15,7 +14,8 @@ BOOTSTRAP_SEED = 1234
 EXTRAPOLATION_FACTOR = 2.0
 _MAD_TO_SIGMA = 1.4826
 _REWEIGHTINGS = 5  # leaves a resample within 2 % of rest
-_FEWER_FREE = [list(free) for size in (1, 2) for free in combinations(range(3), size)]
+# the six choices of fewer than three parameters: each alone, then the pairs of `_ONE` and `_TWO`
+_EACH, _PAIRS, _ONE, _TWO = [0, 1, 2], [3, 4, 5], [0, 0, 1], [1, 2, 2]
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,15 +163,19 @@ def _non_negative_fits(design: Array, target: Array, weights: Array) -> Array:
 
 
 def _best_of_fewer(gram: Array, moment: Array) -> Array:
-    best, gain = np.zeros_like(moment), np.zeros(len(moment))
-    for free in _FEWER_FREE:
-        solved = np.linalg.solve(gram[:, free][:, :, free], moment[:, free, None])[:, :, 0]
-        explained = (solved * moment[:, free]).sum(axis=1)
-        better = (solved >= 0).all(axis=1) & (explained > gain)
-        best[better] = 0.0
-        best[np.ix_(better, free)] = solved[better]
-        gain[better] = explained[better]
-    return best
+    """Of the solutions with one or two parameters the one that explains most, by Cramer's rule for all rows at once."""
+    own, one, two = gram[:, _EACH, _EACH], gram[:, _ONE, _ONE], gram[:, _TWO, _TWO]
+    both = gram[:, _ONE, _TWO]
+    determinant = one * two - both**2
+    candidates = np.zeros((len(gram), 6, 3))
+    candidates[:, _EACH, _EACH] = moment / own
+    candidates[:, _PAIRS, _ONE] = (moment[:, _ONE] * two - moment[:, _TWO] * both) / determinant
+    candidates[:, _PAIRS, _TWO] = (moment[:, _TWO] * one - moment[:, _ONE] * both) / determinant
+    explained = (candidates * moment[:, None]).sum(axis=2)
+    gain = np.where((candidates >= 0).all(axis=2), explained, 0.0)
+    best = gain.argmax(axis=1)
+    rows = np.arange(len(gram))
+    return np.where(gain[rows, best, None] > 0, candidates[rows, best], 0.0)
 
 
 def _r2(target: Array, predicted: Array) -> float | None:
