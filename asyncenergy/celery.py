@@ -36,4 +36,14 @@ app.autodiscover_tasks()
 app.conf.beat_schedule = {
     # every 15 s: rows of the board that a decision has made stale
     "rebuild-board": {"task": "bench.rebuild_board", "schedule": 15.0},
+    # every minute: sources of prices whose time has come; most minutes none has
+    "fetch-prices": {"task": "scheduling.fetch_prices", "schedule": 60.0},
+    # every 15 s: runs and deadlines that are over leave the schedules
+    "close-work-over": {"task": "scheduling.close_work_over", "schedule": 15.0},
+    # every 15 s: accounts whose plan is due, each once by its claim
+    "plan-due": {"task": "scheduling.plan_due", "schedule": 15.0},
+    # every 30 s: figures of runs that got samples
+    "roll-up-runs": {"task": "scheduling.roll_up_runs", "schedule": 30.0},
+    # every 5 min: savings whose prices are published by now
+    "settle-savings": {"task": "scheduling.settle_savings", "schedule": 300.0},
 }

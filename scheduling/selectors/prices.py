@@ -10,9 +10,10 @@ from zoneinfo import ZoneInfo
 from django.db.models import QuerySet
 
 from accounts.models import User
+from asyncenergy import clock
 from scheduling.models import NOTICES, Market, PricePoint, SchedulingAccount, Tariff
 from scheduling.optimizer import PricePoint as OptimizerPoint
-from scheduling.prices.coverage import gaps
+from scheduling.prices.coverage import gaps, local_midnight
 from scheduling.prices.fixed import fixed_points
 from scheduling.prices.layers import touching, underneath
 from scheduling.prices.tariff import Formula, formula_from, payable_points
@@ -134,3 +135,19 @@ def account_view(user: User) -> dict[str, Any]:
         "paused": choices.paused_at is not None,
         "paused_at": choices.paused_at,
     }
+
+
+def coverage_words(market: Market, now: datetime | None = None) -> str:
+    """Say how far a market's prices are known, naming the first stretch that is missing."""
+    if market.is_fixed:
+        return "a fixed tariff"
+    now = now or clock.now()
+    zone = ZoneInfo(market.timezone)
+    today = now.astimezone(zone).date()
+    begin, end = local_midnight(zone, today - timedelta(days=7)), local_midnight(zone, today + timedelta(days=2))
+    holes = gaps(settled_points(market, begin, end), begin, now if market.after_the_fact else end)
+    if not holes:
+        return "complete to the end of tomorrow"
+    first, last = holes[0][0].astimezone(zone), holes[0][1].astimezone(zone)
+    more = f", and {len(holes) - 1} more gaps" if len(holes) > 1 else ""
+    return f"missing from {first:%Y-%m-%d %H:%M} to {last:%Y-%m-%d %H:%M} ({market.timezone}){more}"
