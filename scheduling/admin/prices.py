@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.contrib import admin, messages
-from django.core.files.uploadedfile import UploadedFile
 from django.db.models import Count, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -26,6 +25,8 @@ else:
     Base, Inline, MarketModelForm = admin.ModelAdmin, admin.TabularInline, forms.ModelForm
 
 CSV_BYTES = 8 * 2**20
+FEED = ["market", "position", "source", "is_enabled", "last_success_at", "next_attempt_at", "failures"]
+POINT = ["start", "end", "market", "price_per_kwh", "is_forecast", "version", "superseded_at"]
 
 
 class MarketForm(MarketModelForm):
@@ -45,8 +46,8 @@ class MarketForm(MarketModelForm):
 class PricesForm(forms.Form):
     file = forms.FileField(help_text="CSV with start, end (ISO 8601 with offset) and price_per_kwh or price_per_mwh")
 
-    def clean_file(self) -> UploadedFile:
-        file: UploadedFile = self.cleaned_data["file"]
+    def clean_file(self) -> Any:
+        file = self.cleaned_data["file"]
         if (file.size or 0) > CSV_BYTES:
             raise forms.ValidationError(f"The file is larger than {CSV_BYTES // 2**20} MiB.")
         return file
@@ -108,11 +109,11 @@ class MarketAdmin(Base):
 
 @admin.register(Feed)
 class FeedAdmin(ReadOnlyAdmin):
-    list_display = ["market", "position", "source", "is_enabled", "last_success_at", "next_attempt_at", "failures"]
+    list_display = FEED
     list_filter = ["source", "is_enabled"]
     list_select_related = ["market"]
     search_fields = ["market__name", "last_error"]
-    fields = [*list_display, "options", "last_attempt_at", "last_error"]
+    fields = [*FEED, "options", "last_attempt_at", "last_error"]
 
 
 @admin.register(PriceDocument)
@@ -153,9 +154,9 @@ class PriceDocumentAdmin(ReadOnlyAdmin):
 
 @admin.register(PricePoint)
 class PricePointAdmin(ReadOnlyAdmin):
-    list_display = ["start", "end", "market", "price_per_kwh", "is_forecast", "version", "superseded_at"]
+    list_display = POINT
     list_filter = ["is_forecast", "market"]
     list_select_related = ["market"]
     search_fields = ["document__document_id"]
     date_hierarchy = "start"
-    fields = [*list_display, "document"]
+    fields = [*POINT, "document"]

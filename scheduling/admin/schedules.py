@@ -7,15 +7,19 @@ from django.http import HttpRequest
 from bench.admin.access import ReadOnlyAdmin
 from scheduling.models import RunRecord, ScheduleVersion, Workflow
 
+WORKFLOW = ["name", "account", "framework", "recurrence", "deadline", "enabled", "created_at", "deleted_at"]
+VERSION = ["number", "account", "created_at", "cause", "degraded", "cost", "lower_bound", "n_placements"]
+RUN = ["run_id", "controller_id", "account", "workflow", "exit_status", "energy_wh", "duration_s", "ts"]
+
 
 @admin.register(Workflow)
 class WorkflowAdmin(ReadOnlyAdmin):
-    list_display = ["name", "account", "framework", "recurrence", "deadline", "enabled", "created_at", "deleted_at"]
+    list_display = WORKFLOW
     list_filter = ["framework", "recurrence", "enabled"]
     list_select_related = ["account"]
     search_fields = ["name", "id", "account__email"]
     fields = [
-        *list_display,
+        *WORKFLOW,
         "earliest_start",
         "est_duration_s",
         "nameplate_watts",
@@ -27,11 +31,11 @@ class WorkflowAdmin(ReadOnlyAdmin):
 
 @admin.register(ScheduleVersion)
 class ScheduleVersionAdmin(ReadOnlyAdmin):
-    list_display = ["number", "account", "created_at", "cause", "degraded", "cost", "lower_bound", "n_placements"]
+    list_display = VERSION
     list_filter = ["cause", "degraded", "time_limited"]
     list_select_related = ["account"]
     search_fields = ["id", "account__email"]
-    fields = [*list_display[:-1], "market", "currency", "valid_until", "price_coverage", "proved", "time_limited"]
+    fields = [*VERSION[:-1], "market", "currency", "valid_until", "price_coverage", "proved", "time_limited"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[ScheduleVersion]:
         versions: QuerySet[ScheduleVersion] = super().get_queryset(request)
@@ -46,13 +50,13 @@ class ScheduleVersionAdmin(ReadOnlyAdmin):
 
 @admin.register(RunRecord)
 class RunRecordAdmin(ReadOnlyAdmin):
-    list_display = ["run_id", "controller_id", "account", "workflow", "exit_status", "energy_wh", "duration_s", "ts"]
+    list_display = RUN
     list_filter = ["exit_status", "energy_source"]
     list_select_related = ["account", "workflow"]
     search_fields = ["run_id", "controller_id", "account__email"]
     date_hierarchy = "ts"
     fields = [
-        *list_display,
+        *RUN,
         "energy_source",
         "scheduled_start",
         "actual_start",
