@@ -25,8 +25,8 @@ else:
     Base, Inline, MarketModelForm = admin.ModelAdmin, admin.TabularInline, forms.ModelForm
 
 CSV_BYTES = 8 * 2**20
-FEED = ["market", "position", "source", "is_enabled", "last_success_at", "next_attempt_at", "failures"]
-POINT = ["start", "end", "market", "price_per_kwh", "is_forecast", "version", "superseded_at"]
+FEED = ("market", "position", "source", "is_enabled", "last_success_at", "next_attempt_at", "failures")
+POINT = ("start", "end", "market", "price_per_kwh", "is_forecast", "version", "superseded_at")
 
 
 class MarketForm(MarketModelForm):

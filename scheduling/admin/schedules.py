@@ -7,9 +7,9 @@ from django.http import HttpRequest
 from bench.admin.access import ReadOnlyAdmin
 from scheduling.models import RunRecord, ScheduleVersion, Workflow
 
-WORKFLOW = ["name", "account", "framework", "recurrence", "deadline", "enabled", "created_at", "deleted_at"]
-VERSION = ["number", "account", "created_at", "cause", "degraded", "cost", "lower_bound", "n_placements"]
-RUN = ["run_id", "controller_id", "account", "workflow", "exit_status", "energy_wh", "duration_s", "ts"]
+WORKFLOW = ("name", "account", "framework", "recurrence", "deadline", "enabled", "created_at", "deleted_at")
+VERSION = ("number", "account", "created_at", "cause", "degraded", "cost", "lower_bound", "n_placements")
+RUN = ("run_id", "controller_id", "account", "workflow", "exit_status", "energy_wh", "duration_s", "ts")
 
 
 @admin.register(Workflow)
