@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
-from math import fsum, isfinite
+from math import isfinite
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,7 +71,7 @@ class Curve:
         first = int(np.searchsorted(self.edges, begin, side="right")) - 1
         last = int(np.searchsorted(self.edges, end, side="left"))
         cuts = np.clip(self.edges[first : last + 1], begin, end)
-        return fsum(self.price[first:last] * np.diff(cuts)) * watts / 1000 / HOUR
+        return float((self.price[first:last] * np.diff(cuts)).sum()) * watts / 1000 / HOUR
 
     def is_priced(self, begin: int, end: int) -> bool:
         if begin < self.start or end > self.end:

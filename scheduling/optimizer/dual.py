@@ -22,7 +22,8 @@ def best_time_prices(problem: Problem, outcome: Outcome, fixed: Sequence[Run], b
     bound = _bounds(problem, tasks, fixed)
     best = max((outcome.time_prices, []), key=bound)
     aim = sum(run.cost(problem.curve) for run in outcome.runs) + _constant(problem, fixed)
-    if not outcome.time_prices or bound(best) >= aim - CLOSE:
+    exact = outcome.relaxed if not (outcome.left_out or fixed) else np.inf
+    if not outcome.time_prices or bound(best) >= min(aim, exact) - CLOSE:
         return best
     fresh = _of_all_starts(problem.only(tasks), _edges(problem, tasks, outcome.time_prices), budget)
     return max((best, fresh), key=bound)

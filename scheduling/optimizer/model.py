@@ -25,6 +25,8 @@ from scheduling.optimizer.spread import (
 )
 from scheduling.optimizer.starts import keyed, start_sets
 
+TWINS = 1e-12
+
 
 @dataclass(frozen=True, eq=False)
 class Block:
@@ -135,15 +137,24 @@ class Model:
         return hours
 
     def can_end_earlier(self, upper: Floats, sum_of_ends: int) -> bool:
-        """Whether the columns with an upper bound above 0 leave room for an earlier sum of ends."""
-        if self.parts or upper[: len(self.problem.tasks)].any():
-            return not self.parts
+        """Whether the columns with an upper bound above 0 leave room for an earlier sum of ends at the same cost.
+
+        Only where some task has two such starts for the same money, as under a flat tariff.
+        """
+        if self.parts or not any(self._has_twins(block, upper) for block in self.blocks):
+            return False
+        if upper[: len(self.problem.tasks)].any():
+            return True
         ends = np.where(upper > 0, self.ends(), np.inf)
         first = [
             min(ends[b.columns].min(initial=np.inf) for b in self.blocks if b.task is t) for t in self.problem.tasks
         ]
         now = sum_of_ends / HOUR - len(first) * self.problem.curve.start / HOUR
         return bool(sum(first) < now - 1e-6)
+
+    def _has_twins(self, block: Block, upper: Floats) -> bool:
+        costs = np.sort(self.cost[block.columns[upper[block.columns] > 0]])
+        return bool((np.diff(costs) <= TWINS).any())
 
     def _blocks(self) -> list[Block]:
         blocks: list[Block] = []

@@ -1,7 +1,8 @@
 """From a plan on a grid to the exact instants: slide a machine's runs together, then move each run on its own."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from math import fsum
 
 import numpy as np
@@ -37,7 +38,7 @@ def polished(problem: Problem, runs: Sequence[Run]) -> list[Run]:
     """Return the plan improved as far as sliding and single moves go; it never gets dearer."""
     best = list(runs)
     for _ in range(ROUNDS):
-        moved = _each_alone(problem, _slid(problem, best))
+        moved = _neighbours_swapped(problem, _each_alone(problem, _slid(problem, best)))
         if not is_better(problem, moved, best):
             break
         best = moved
@@ -62,6 +63,31 @@ def _slid(problem: Problem, runs: list[Run]) -> list[Run]:
         if better and is_better(problem, better, lane):
             runs = [*others, *better]
     return sorted(runs, key=lambda run: run.task.id)
+
+
+def _neighbours_swapped(problem: Problem, runs: list[Run]) -> list[Run]:
+    """Let two runs that follow each other change their order where that is cheaper, or as cheap and earlier."""
+    plan, changed = runs, True
+    while changed:
+        changed = False
+        for lane in _lanes(problem, plan):
+            for first, second in pairwise(lane):
+                if first.end == second.start and (better := _turned(problem, plan, first, second)):
+                    plan, changed = better, True
+                    break
+    return plan
+
+
+def _turned(problem: Problem, runs: Sequence[Run], first: Run, second: Run) -> list[Run] | None:
+    middle = first.start + second.option.duration
+    new = [
+        replace(second, pieces=((first.start, middle),)),
+        replace(first, pieces=((middle, second.end),)),
+    ]
+    if not all(_fits_window(run) for run in new) or not is_better(problem, new, [first, second]):
+        return None
+    plan = [next((n for n in new if n.task is run.task), run) for run in runs]
+    return plan if watts_fit(problem, plan) else None
 
 
 def _lanes(problem: Problem, runs: Sequence[Run]) -> list[list[Run]]:

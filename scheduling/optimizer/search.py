@@ -15,6 +15,7 @@ from scheduling.optimizer.problem import Problem, Run, Task
 from scheduling.optimizer.single import best_run
 
 SAME_MONEY = 1e-10
+CORE = 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,10 +30,14 @@ class TimePrice:
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """`bound` is the solver's, on its grid; `proved`: nothing on that grid is cheaper, and no more jobs fit."""
+    """`relaxed` and `bound` are the solver's, on its grid, without and with integrality.
+
+    `proved`: nothing on that grid is cheaper, and no more jobs fit.
+    """
 
     runs: list[Run]
     left_out: list[Task]
+    relaxed: float
     bound: float
     proved: bool
     time_prices: list[TimePrice]
@@ -42,7 +47,8 @@ def search(problem: Problem, budget: Budget) -> Outcome:
     """Return the best plan found for tasks each of which fits by itself."""
     free = _each_at_its_best(problem)
     if free is not None:
-        return Outcome(free, [], total_cost(problem, free), True, [])
+        cost = total_cost(problem, free)
+        return Outcome(free, [], cost, cost, True, [])
     return _Search(problem, budget).outcome()
 
 
@@ -122,7 +128,8 @@ class _Search:
             for row in self.model.priced_rows
             if relaxed and prices[row.row] > 0
         ]
-        return Outcome(runs, _missing(self.problem, runs), bound, proved, times)
+        value = relaxed.value if relaxed else -np.inf
+        return Outcome(runs, _missing(self.problem, runs), value, bound, proved, times)
 
     def _fewest_left_out(self) -> tuple[list[Run], list[int], bool]:
         """Return a plan with as many tasks as can be, the important first; how many of each priority it leaves out."""
@@ -164,28 +171,49 @@ class _Search:
         return other if is_better(self.problem, other, best) else best
 
     def _cheapest(self, programme: Programme, relaxed: Relaxed, best: list[Run]) -> tuple[list[Run], float, bool]:
-        """Close the gap between the relaxation and the best plan known, looking only at starts that could."""
-        cost = total_cost(self.problem, best)
-        if cost - relaxed.value <= SAME_MONEY:
-            return best, relaxed.value, True
-        open_columns = self._worth_a_look(programme, relaxed, cost)
-        solved = solve(replace(programme, upper=open_columns), self.model.cost, self.budget)
-        bound = max(
-            relaxed.value, min(cost, solved.bound if solved.x is not None else cost if solved.proved else -np.inf)
-        )
-        runs = self._decoded(solved)
-        better = self._better(best, runs) if runs else best
-        return better, bound, solved.proved
+        """Close the gap between the relaxation and the best plan known, looking only at starts that could.
 
-    def _worth_a_look(self, programme: Programme, relaxed: Relaxed, cost: float) -> Floats:
-        """Close every column that would lift the relaxation above `cost`."""
-        hopeless = relaxed.value + relaxed.reduced > cost + SAME_MONEY
-        return np.where(hopeless, 0.0, programme.upper)
+        A few starts nearest to the relaxation come first: what they give, even proves itself where it costs no more
+        than the relaxation with any other start would.
+        """
+        bound = relaxed.value
+        for few in (True, False):
+            slack = total_cost(self.problem, best) - relaxed.value
+            if slack <= SAME_MONEY:
+                return best, bound, True
+            core = self._core(relaxed, slack) if few else slack
+            if few and core == slack:
+                continue
+            solved = solve(
+                replace(programme, upper=self._within(programme, relaxed, core)), self.model.cost, self.budget
+            )
+            runs = self._decoded(solved)
+            best = self._better(best, runs) if runs else best
+            cost = total_cost(self.problem, best)
+            known = solved.bound if solved.x is not None else np.inf if solved.proved else relaxed.value
+            bound = max(bound, min(cost, known, relaxed.value + core))
+            if solved.proved and cost <= relaxed.value + core + SAME_MONEY:
+                return best, bound, True
+        return best, bound, False
+
+    def _core(self, relaxed: Relaxed, slack: float) -> float:
+        """The slack that leaves a dozen or so columns for each task; the whole where that is not much more."""
+        many = CORE * len(self.problem.tasks)
+        ordered = np.sort(relaxed.reduced)
+        return slack if many >= len(ordered) or ordered[many] > slack / 2 else float(ordered[many])
+
+    def _within(self, programme: Programme, relaxed: Relaxed, slack: float) -> Floats:
+        """Bound every column to what doesn't lift the relaxation by more than `slack`."""
+        highest = np.divide(
+            slack + SAME_MONEY, relaxed.reduced, out=np.ones_like(relaxed.reduced), where=relaxed.reduced > 0
+        )
+        whole = np.where(highest < 1, 0.0, programme.upper)
+        return np.where(programme.integer, whole, np.minimum(programme.upper, highest))
 
     def _earliest(self, programme: Programme, relaxed: Relaxed, best: list[Run]) -> list[Run]:
         """Among plans of the same cost, look for one with an earlier sum of ends."""
         cost = total_cost(self.problem, best)
-        upper = self._worth_a_look(programme, relaxed, cost)
+        upper = self._within(programme, relaxed, cost - relaxed.value)
         if not self.model.can_end_earlier(upper, sum_of_ends(best)):
             return best
         scale = 1e4 / max(float(np.abs(self.model.cost).max()), 1e-12)

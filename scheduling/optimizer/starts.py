@@ -1,6 +1,7 @@
 """Which starts the integer programme may choose from."""
 
 from collections.abc import Iterable, Sequence
+from math import gcd
 
 import numpy as np
 
@@ -32,6 +33,9 @@ def start_sets(problem: Problem, slots: Ints) -> StartSets:
     if len(slots):
         return {key: _with_ends(base, slots) for key, base in bases.items()}
     grid = _finest_quick_grid(bases)
+    common = _common_grid(tasks, bases)
+    if common is not None and _size(common) <= _size(grid):
+        return common
     chained = _chained(tasks, bases, min(max(SMALL, _size(grid)), MOST_COLUMNS))
     if chained is not None and _entries(tasks, chained) <= max(MOST_ENTRIES, _entries(tasks, grid)):
         return chained
@@ -73,6 +77,19 @@ def _finest_quick_grid(bases: StartSets) -> StartSets:
         if _size(sets) <= MOST_COLUMNS:
             break
     return sets
+
+
+def _common_grid(tasks: Sequence[Task], bases: StartSets) -> StartSets | None:
+    """Return the grid that holds every start of every block: a common divisor of all lengths, if it is not too fine."""
+    starts = np.unique(np.concatenate([np.empty(0, dtype=np.int64), *bases.values()]))
+    lengths = [option.duration for task in tasks for option in task.options]
+    step = gcd(*lengths, *np.diff(starts).tolist())
+    if step < GRIDS[0] or not len(starts):
+        return None
+    return {
+        key: np.arange(base[0], base[-1] + 1, step, dtype=np.int64) if len(base) else base
+        for key, base in bases.items()
+    }
 
 
 def _grid(base: Ints, step: int) -> Ints:
