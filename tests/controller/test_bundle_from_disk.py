@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 from asyncenergy_controller import metrics
-from asyncenergy_controller.bench.bundle import BundleRefused, build_bundle, bundle_run, session_baselines
+from asyncenergy_controller.bench.bundle import BundleRefused, build_bundle, bundle_run
 from asyncenergy_controller.bench.machine import node_entry, public_name
+from asyncenergy_controller.bench.phases import load_profile, session_baselines
 from asyncenergy_controller.bench.plan import Plan, Unit
 from asyncenergy_controller.bench.store import ItemRow, Part, PhaseRow, RunDir, RunStore
 from asyncenergy_controller.meters.base import MeterInfo, Reading
@@ -159,6 +160,16 @@ def test_a_phase_that_a_crash_cut_off_ends_with_the_last_reading():
 def test_the_baseline_of_the_waiting_card_is_the_mean_of_its_phase():
     (baseline,) = session_baselines([make_part()])
     assert (baseline["kind"], baseline["mean_gpu_w"], baseline["duration_s"]) == ("loaded", 100.0, 4.0)
+
+
+def test_a_model_that_was_loaded_on_request_has_a_load_profile():
+    readings = [replace(r, gpu_mem_used_mib=900.0) for r in make_readings()]
+    loading = [PhaseRow("empty_idle", T0_S, T0_S + 1), PhaseRow("load", T0_S + 1, T0_S + 2.5), *PHASES]
+    loading[2] = replace(PHASES[0], t_start_s=T0_S + 2.5)
+    profile = load_profile(make_part(readings=readings, phases=loading))
+    assert (profile["load_time_s"], profile["vram_after_load_mib"], profile["loaded_idle_mean_w"]) == (1.5, 900, 100)
+    assert load_profile(make_part(readings=readings)) is None
+    assert load_profile(make_part(phases=loading)) is None
 
 
 def test_a_plug_that_answers_late_is_put_in_step_and_its_lag_is_recorded():

@@ -1,23 +1,22 @@
 """From a run on disk to a version-3 bundle: only what was measured, and nothing that names the machine."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from asyncenergy_controller import clock, metrics
 from asyncenergy_controller.bench.files import write_atomically
 from asyncenergy_controller.bench.machine import public_name
+from asyncenergy_controller.bench.phases import ledger_of, load_profile, session_baselines, trace_of
 from asyncenergy_controller.bench.store import ItemRow, Part, RunDir
 from asyncenergy_controller.bench.wall import wall_aligned
 from asyncenergy_controller.errors import ControllerError
-from asyncenergy_controller.sampler import Trace
 from asyncenergy_controller.wire import SHIPPED_ANSWER_TASKS, WireError, parse_bundle, refuse_private
 
 BUNDLE_VERSION = "3"
 ROW_VERSION = "4"
 NAMED_SETTINGS = ("cuda_graphs", "kv_cache")
-BASELINE_KINDS = {"empty_idle": "empty", "loaded_idle": "loaded"}
 
 
 class BundleRefused(ControllerError):
@@ -28,7 +27,7 @@ def bundle_run(part: Part) -> dict[str, Any]:
     """One part as a version-3 run, with times from its first reading on. Facts that are unknown are left out."""
     header = part.header
     unit, engine, meter = header["unit"], header["engine"], header["meter"]
-    trace, wall_skew_s = wall_aligned(_trace(part).columns())
+    trace, wall_skew_s = wall_aligned(trace_of(part).columns())
     run = {
         "schema_version": ROW_VERSION,
         "methodology_version": metrics.METHODOLOGY_VERSION,
@@ -61,7 +60,7 @@ def bundle_run(part: Part) -> dict[str, Any]:
         "clock_lock_mhz": unit["clock_lock_mhz"],
         "settings": _settings(header),
         "sensor": _sensor(header, wall_skew_s),
-        "ledger": _ledger(part),
+        "ledger": ledger_of(part),
         "items": _item_columns(part),
         "trace": trace,
     }
@@ -80,6 +79,7 @@ def build_bundle(run: RunDir, parts: Sequence[Part]) -> dict[str, Any]:
         "suite": run.plan.suite,
         "nodes": list(nodes.values()),
         "runs": [bundle_run(part) for part in usable],
+        "load_profiles": [profile for part in usable if (profile := load_profile(part))],
         "baselines": session_baselines(usable),
     }
     try:
@@ -88,11 +88,6 @@ def build_bundle(run: RunDir, parts: Sequence[Part]) -> dict[str, Any]:
     except WireError as error:
         raise BundleRefused(f"There is no bundle: {error.detail} The run itself is kept in {run.path}.") from error
     return bundle
-
-
-def session_baselines(parts: Sequence[Part]) -> list[dict[str, Any]]:
-    """Mean power of the waiting card, without and with the model, in each part that has such a phase."""
-    return [entry for part in parts for entry in _baselines(part)]
 
 
 def write_bundle(path: Path, bundle: dict[str, Any]) -> None:
@@ -106,10 +101,6 @@ def _why_nothing_is_usable(parts: Sequence[Part]) -> str:
         return "no question was answered."
     reasons = {reason for part in answered for reason in part.header["meter"]["reasons"].values()}
     return f"energy was not measured ({'; '.join(sorted(reasons)) or 'the meter gave nothing'})."
-
-
-def _trace(part: Part) -> Trace:
-    return Trace(part.readings, part.readings[0].t_s, 0.0)
 
 
 def _weights(digest: str | None) -> dict[str, str] | None:
@@ -147,17 +138,6 @@ def _sensor(header: dict[str, Any], wall_skew_s: float | None) -> dict[str, Any]
     return (header["sensor"] or {}) | {name: value for name, value in told.items() if value is not None}
 
 
-def _ledger(part: Part) -> list[dict[str, Any]]:
-    """Phases on the recording's clock, from its first reading to its last, without a break between them."""
-    if not part.phases:
-        return []
-    t0_s, last_s = part.readings[0].t_s, part.readings[-1].t_s
-    inner = [min(max(row.t_start_s, t0_s), last_s) - t0_s for row in part.phases[1:]]
-    edges = [0.0, *inner, last_s - t0_s]
-    spans = zip(part.phases, edges, edges[1:], strict=False)
-    return [{"phase": row.phase, "t_start_s": start, "t_end_s": end} for row, start, end in spans if end > start]
-
-
 def _item_columns(part: Part) -> dict[str, list[Any]]:
     t0_s = part.readings[0].t_s
     rows = sorted(part.items, key=lambda row: row.t_start_s)
@@ -176,25 +156,3 @@ def _item_columns(part: Part) -> dict[str, list[Any]]:
 
 def _column(rows: Sequence[ItemRow], name: str) -> list[Any]:
     return [getattr(row, name) for row in rows]
-
-
-def _baselines(part: Part) -> Iterator[dict[str, Any]]:
-    header, trace = part.header, _trace(part)
-    for span in _ledger(part):
-        kind = BASELINE_KINDS.get(span["phase"])
-        if kind is None:
-            continue
-        inside = [r for r in trace.readings if span["t_start_s"] <= r.t_s - trace.t0_s <= span["t_end_s"]]
-        powers = [r.gpu_power_w for r in inside if r.gpu_power_w is not None]
-        memory = [r.gpu_mem_used_mib for r in inside if r.gpu_mem_used_mib is not None]
-        if powers:
-            yield {
-                "node_hash": header["node"]["node_hash"],
-                "kind": kind,
-                "model": header["engine"]["model_basename"] if kind == "loaded" else None,
-                "mean_gpu_w": sum(powers) / len(powers),
-                "peak_gpu_w": max(powers),
-                "gpu_mem_used_mib": max(memory, default=None),
-                "duration_s": span["t_end_s"] - span["t_start_s"],
-                "driver_version": public_name(header["meter"]["driver_version"]),
-            }
