@@ -24,17 +24,19 @@ def throttled(e: Evidence) -> Verdict:
     pct = e.figure("thermal_throttle_pct")
     if pct is None:
         return unknown("throttle reasons are not recorded")
-    return Verdict(
-        pct <= 0, f"The hardware slowed itself down in {pct:.1f} % of the samples.", pct, 0.0, f"throttled {pct:.1f} %"
-    )
+    slowed = f"The hardware slowed itself down in {pct:.1f} % of the samples."
+    sentence = slowed if pct > 0 else "The hardware slowed itself down in no sample."
+    return Verdict(pct <= 0, sentence, pct, 0.0, f"throttled {pct:.1f} %")
 
 
 def phase_locked(e: Evidence) -> Verdict:
     r = e.figure("phase_lock_r")
     if r is None:
         return unknown("under 10 items, or the counter's period is not recorded")
-    sentence = f"Items start in step with the energy counter (r = {r:.2f}, mark over {PHASE_LOCKED_ABOVE:g})."
-    return Verdict(r <= PHASE_LOCKED_ABOVE, sentence, r, PHASE_LOCKED_ABOVE, "phase-locked")
+    locked = r > PHASE_LOCKED_ABOVE
+    how = "in step with" if locked else "at all phases of"
+    sentence = f"Items start {how} the energy counter (r = {r:.2f}, mark over {PHASE_LOCKED_ABOVE:g})."
+    return Verdict(not locked, sentence, r, PHASE_LOCKED_ABOVE, "phase-locked")
 
 
 def first_item(e: Evidence) -> Verdict:
@@ -61,14 +63,14 @@ def shared_gpu(e: Evidence) -> Verdict:
     others = e.figure("other_processes")
     if others is None:
         return unknown("other processes on the GPU are not recorded")
-    return Verdict(others == 0, f"Up to {others:g} other processes ran on the GPU.", others, 0, "shared GPU")
+    sentence = f"Up to {others:g} other processes ran on the GPU." if others else "No other process ran on the GPU."
+    return Verdict(others == 0, sentence, others, 0, "shared GPU")
 
 
 def clock_skew(e: Evidence) -> Verdict:
-    fine = e.ahead_s <= CLOCK_SKEW_S
-    return Verdict(
-        fine, f"The bundle's clock is {max(0.0, e.ahead_s):.0f} s ahead of ours.", e.ahead_s, CLOCK_SKEW_S, "clock skew"
-    )
+    ahead = f"The bundle's clock is {e.ahead_s:.0f} s ahead of ours (mark over {CLOCK_SKEW_S:g} s)."
+    sentence = ahead if e.ahead_s > 0 else "The bundle's clock is not ahead of ours."
+    return Verdict(e.ahead_s <= CLOCK_SKEW_S, sentence, e.ahead_s, CLOCK_SKEW_S, "clock skew")
 
 
 def counter_reset(e: Evidence) -> Verdict:

@@ -118,8 +118,8 @@ def too_good(e: Evidence) -> Verdict:
 
 
 def clock_ahead(e: Evidence) -> Verdict:
-    minutes = e.ahead_s / 60
-    sentence = f"The bundle's clock is {max(0.0, minutes):.0f} min ahead of ours (limit 10 min)."
+    ahead = f"The bundle's clock is {e.ahead_s:.0f} s ahead of ours (limit {CLOCK_AHEAD_S:g} s)."
+    sentence = ahead if e.ahead_s > 0 else "The bundle's clock is not ahead of ours."
     return Verdict(e.ahead_s <= CLOCK_AHEAD_S, sentence, e.ahead_s, CLOCK_AHEAD_S)
 
 
