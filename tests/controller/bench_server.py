@@ -46,6 +46,7 @@ def fake_server():
 
     class Handler(BaseHTTPRequestHandler):
         wbufsize = -1  # head and body in one packet
+
         def do_POST(self):
             body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
             fake.asked.append(Asked(self.command, self.path, dict(self.headers), body))

@@ -11,12 +11,12 @@ from asyncenergy_controller.errors import ExitCode
 from asyncenergy_controller.wire import find_private, parse_bundle
 
 from tests.controller.bench_cli import Box, wait_for
-from tests.controller.bench_engine import fake_engine
+from tests.controller.bench_engine import OLLAMA, bench_engine
 
 
 @pytest.fixture
 def engine():
-    with fake_engine() as fake:
+    with bench_engine() as fake:
         yield fake
 
 
@@ -40,7 +40,7 @@ class Done:
 
 @pytest.fixture(scope="module")
 def done(tmp_path_factory):
-    with fake_engine() as fake:
+    with bench_engine() as fake:
         fake.delay_s = 0.03
         box = Box(tmp_path_factory.mktemp("done"), fake.url)
         result = box.run("bench", "smoke", "--items", 8)
@@ -126,9 +126,10 @@ def test_the_word_simulated_stands_beside_every_energy(done):
     assert done.box.json("bench", "list")[0]["simulated"] is True
 
 
-def test_an_engine_that_can_let_go_of_its_model_is_metered_empty_first(box, engine):
-    engine.is_ollama = True
-    box.run("bench", "run", "--items", 3, "--repeats", 2)
+def test_an_engine_that_can_let_go_of_its_model_is_metered_empty_first(tmp_path):
+    with bench_engine(OLLAMA) as engine:
+        box = Box(tmp_path, engine.url)
+        box.run("bench", "run", "--items", 3, "--repeats", 2)
     first, second = read_bundle(box)["runs"]
     phases = [phase["phase"] for phase in first["ledger"]]
     assert phases == ["empty_idle", "load", "loaded_idle", "warmup", "items", "tail"]

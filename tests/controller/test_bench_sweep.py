@@ -12,14 +12,14 @@ from asyncenergy_controller.errors import ExitCode
 
 from tests.controller import fakes_nvml
 from tests.controller.bench_cli import Box, wait_for
-from tests.controller.bench_engine import fake_engine
+from tests.controller.bench_engine import bench_engine
 
 SWEEP = ("bench", "sweep", "--meter", "nvml", "--items", 3)
 
 
 @pytest.fixture
 def engine():
-    with fake_engine() as fake:
+    with bench_engine() as fake:
         yield fake
 
 

@@ -12,7 +12,7 @@ from asyncenergy_controller.settings import Settings
 from typer.main import get_command
 
 from tests.controller.bench_cli import Box
-from tests.controller.bench_engine import fake_engine
+from tests.controller.bench_engine import bench_engine
 
 README = Path(__file__).resolve().parents[2] / "controller" / "README.md"
 
@@ -132,7 +132,7 @@ def test_the_command_line_starts_without_numpy():
 
 def test_a_place_that_can_not_be_written_is_named(tmp_path):
     (tmp_path / "data").write_text("a file where a directory should be")
-    with fake_engine() as engine:
+    with bench_engine() as engine:
         result = Box(tmp_path, engine.url).run("bench", "smoke", "--items", 3)
     assert result.exit_code == ExitCode.FAILED
     assert str(tmp_path / "data") in result.stderr

@@ -9,7 +9,7 @@ from asyncenergy_controller.wire import find_private
 
 from tests.controller import fakes_nvml
 from tests.controller.bench_cli import Box
-from tests.controller.bench_engine import fake_engine
+from tests.controller.bench_engine import bench_engine
 
 pytestmark = pytest.mark.usefixtures("no_downloads")
 
@@ -21,7 +21,7 @@ def no_downloads(monkeypatch):
 
 @pytest.fixture
 def engine():
-    with fake_engine() as fake:
+    with bench_engine() as fake:
         fake.delay_s = 0.02
         yield fake
 

@@ -7,7 +7,7 @@ from asyncenergy_controller.errors import ExitCode
 from asyncenergy_controller.wire import CONSENT_TEXT
 
 from tests.controller.bench_cli import Box
-from tests.controller.bench_engine import fake_engine
+from tests.controller.bench_engine import bench_engine
 from tests.controller.bench_server import ACCEPTED, fake_server
 
 SUBMISSIONS = "/api/v1/bench/submissions"
@@ -17,7 +17,7 @@ BOOM = (500, {"detail": "The database is away.", "code": "server_error"})
 @pytest.fixture(scope="module")
 def bundle(tmp_path_factory):
     """The bytes of one real bundle."""
-    with fake_engine() as engine:
+    with bench_engine() as engine:
         box = Box(tmp_path_factory.mktemp("measured"), engine.url)
         box.run("bench", "smoke", "--items", 3)
     return box.last.bundle_path.read_bytes()
@@ -146,7 +146,7 @@ def test_a_missing_file_is_named(box, server):
 
 
 def test_a_run_is_measured_submitted_and_listed_as_submitted(box, server):
-    with fake_engine() as engine:
+    with bench_engine() as engine:
         box.engine_url = engine.url
         assert box.run("bench", "smoke", "--items", 3, "--submit").exit_code == 0
     assert len(server.at(SUBMISSIONS)) == 1
@@ -154,7 +154,7 @@ def test_a_run_is_measured_submitted_and_listed_as_submitted(box, server):
 
 
 def test_submit_before_opt_in_is_refused_before_anything_is_measured(tmp_path, server):
-    with fake_engine() as engine:
+    with bench_engine() as engine:
         result = Box(tmp_path, engine.url, server.url).run("bench", "smoke", "--submit")
         assert result.exit_code == ExitCode.USAGE
         assert engine.asked == []
@@ -162,7 +162,7 @@ def test_submit_before_opt_in_is_refused_before_anything_is_measured(tmp_path, s
 
 def test_a_measured_run_whose_upload_fails_ends_with_the_servers_code_and_waits(box, server):
     server.will(SUBMISSIONS, BOOM)
-    with fake_engine() as engine:
+    with bench_engine() as engine:
         box.engine_url = engine.url
         assert box.run("bench", "smoke", "--items", 3, "--submit").exit_code == ExitCode.SERVER
     assert box.json("bench", "list")[0]["upload"] == "pending-upload"
