@@ -3,11 +3,10 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import ModuleType, SimpleNamespace
-from typing import Any
+from typing import Any, Protocol
 
 from asyncenergy_controller.meter_check.load import Load
 from asyncenergy_controller.meter_check.replacing import Pair
-from asyncenergy_controller.meter_check.virtual_time import VirtualTime
 
 COUNTER_START_MJ = 5_000_000_000
 COUNTER_PERIOD_S = 0.1
@@ -35,10 +34,18 @@ class Faults:
     """The machine sleeps: when, and for how long."""
 
 
+class Clock(Protocol):
+    """The time that a driver lives in; what a call takes is slept."""
+
+    @property
+    def now_s(self) -> float: ...
+    def sleep(self, seconds: float) -> None: ...
+
+
 class VirtualNvml:
     """Stands for the functions of the module `pynvml`; a function that is not here answers "not supported"."""
 
-    def __init__(self, nvml: ModuleType, clock: VirtualTime, load: Load, faults: Faults, *, present: bool) -> None:
+    def __init__(self, nvml: ModuleType, clock: Clock, load: Load, faults: Faults, *, present: bool) -> None:
         self._nvml = nvml
         self._clock = clock
         self._load = load

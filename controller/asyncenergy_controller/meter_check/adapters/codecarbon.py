@@ -2,6 +2,7 @@
 
 from contextlib import ExitStack
 from functools import partial
+from typing import Any
 
 import codecarbon.core.cpu
 import codecarbon.core.gpu
@@ -22,7 +23,9 @@ COUNTRY = "SWE"
 class CodeCarbonMeter:
     """A tracker for each window, as its documentation has it; energies are those of the GPU, or of the CPU package."""
 
-    def __init__(self, device: Device) -> None:
+    def __init__(self, device: Device, **options: Any) -> None:
+        """`options` are those of the tracker; without any it keeps its own pace."""
+        self._options = {"country_iso_code": COUNTRY, "output_methods": [], "log_level": "critical"} | options
         self._field = f"{device.kind}_energy"
         is_gpu, rapl_dir = device.kind == "gpu", str(device.powercap / "intel-rapl" / "subsystem")
         cpu, gpu, gpu_nvidia = codecarbon.core.cpu, codecarbon.core.gpu, codecarbon.core.gpu_nvidia
@@ -42,7 +45,7 @@ class CodeCarbonMeter:
             self._undo = stack.pop_all()
 
     def start(self) -> None:
-        self._tracker = OfflineEmissionsTracker(country_iso_code=COUNTRY, output_methods=[], log_level="critical")
+        self._tracker = OfflineEmissionsTracker(**self._options)
         self._tracker.start()
 
     def stop(self) -> float | None:

@@ -1,0 +1,46 @@
+"""The benchmark of meters measures what it says, over a board that is not there."""
+
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from benchmarks import meters
+
+ROOT = Path(__file__).resolve().parents[2]
+OURS = meters.MONITORS[0]
+
+
+@pytest.fixture(autouse=True)
+def _settle_quickly(monkeypatch):
+    monkeypatch.setattr(meters, "SETTLE_S", 0.05)
+
+
+def test_our_sampler_reads_five_times_a_second_and_a_slow_counter_costs_what_it_takes():
+    quick, slow = (meters.measure(replace(OURS, seconds=1.0), cost_s) for cost_s in (0.0, meters.COUNTER_COST_S))
+    assert quick.ticks_per_s == pytest.approx(5, abs=1.5)
+    assert slow.ticks_per_s == pytest.approx(5, abs=1.5)
+    assert slow.cpu_s_per_tick > quick.cpu_s_per_tick
+    assert 0 < quick.core_share < 0.2
+
+
+def test_what_is_not_installed_is_named_and_left_out(monkeypatch, capsys):
+    monkeypatch.setattr(meters, "version", lambda package: "1.0" if package == "asyncenergy-controller" else None)
+    monkeypatch.setattr(meters, "measure", lambda monitor, cost_s: meters.Cost(5, 0.001 + cost_s, 0.005))
+    meters.main()
+    said = capsys.readouterr().out
+    assert "zeus: not installed: pip install 'asyncenergy-controller[zeus]'" in said
+    assert said.count("ours, 0.2 s") == 2
+    assert "PowerMonitor" not in said
+    assert "1.00" in said
+
+
+def test_a_benchmark_that_is_not_there_is_told():
+    asked = subprocess.run(
+        [sys.executable, "-m", "benchmarks", "metres"], cwd=ROOT, capture_output=True, text=True, timeout=60
+    )
+    assert asked.returncode == 1
+    assert "there is no benchmark metres: choose" in asked.stderr
+    assert "meters" in asked.stderr
