@@ -1,0 +1,97 @@
+"""The named suites from the command line, on data sets in a folder."""
+
+import json
+import time
+
+import pytest
+from asyncenergy_controller.bench.suites import NAMED
+from asyncenergy_controller.errors import ExitCode
+from asyncenergy_controller.tasks.registry import get_task
+
+from tests.controller import fakes_nvml
+from tests.controller.bench_cli import Box
+from tests.controller.bench_engine import bench_engine
+
+TASKS = ["gsm8k_platinum", "mmlu_redux", "ifeval"]
+
+
+def write_rows(path, rows):
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+@pytest.fixture
+def data_sets(tmp_path):
+    """Twelve questions of each task of `quick`."""
+    folder = tmp_path / "sets"
+    folder.mkdir()
+    sums = [{"question": f"What is {i} and 3?", "answer": f"{i} and 3 is {i + 3}.\n#### {i + 3}"} for i in range(12)]
+    choices = {"choices": ["1", "2", "3", "4"], "answer": 2, "error_type": "ok", "subject": "anatomy"}
+    prompt = {"instruction_id_list": ["punctuation:no_comma"], "kwargs": [{}]}
+    write_rows(folder / "gsm8k_platinum_test.jsonl", sums)
+    write_rows(folder / "gsm8k_train.jsonl", sums)
+    write_rows(folder / "mmlu_redux_test.jsonl", [choices | {"question": f"Which is {i}?"} for i in range(12)])
+    write_rows(folder / "ifeval_train.jsonl", [prompt | {"key": i, "prompt": f"Say {i}."} for i in range(12)])
+    return folder
+
+
+@pytest.fixture
+def engine():
+    with bench_engine() as fake:
+        yield fake
+
+
+@pytest.fixture
+def box(tmp_path, engine):
+    return Box(tmp_path, engine.url)
+
+
+@pytest.fixture
+def nvml(monkeypatch, tmp_path):
+    fake = fakes_nvml.FakeNvml(
+        fakes_nvml.FakeBoard(energy_j=fakes_nvml.flat(300)), clock=time.monotonic, state=tmp_path / "card.json"
+    )
+    return fakes_nvml.install(monkeypatch, fake)
+
+
+@pytest.mark.parametrize("suite", NAMED)
+def test_every_task_of_a_suite_exists_and_takes_its_options(suite):
+    for unit in NAMED[suite].units:
+        assert get_task(unit.task, n_shot=unit.n_shot, level=unit.level).name == unit.task
+
+
+def test_quick_measures_three_tasks_and_the_small_sweep_in_one_bundle(box, data_sets, nvml):
+    result = box.run("bench", "quick", "--items", "small", "--dataset-dir", data_sets, "--meter", "nvml")
+    assert result.exit_code == 0, result.stderr
+    assert "minutes on a usual machine of this kind" in result.stderr
+    assert "Projected for this machine" in result.stderr
+    bundle = json.loads(box.last.bundle_path.read_text())
+    assert bundle["suite"] == "quick"
+    measured = [(run["task"], run.get("power_limit_w"), len(run["items"]["index"])) for run in bundle["runs"]]
+    caps = [("gsm8k_platinum", watts, 5) for watts in (595.0, 525.0, 455.0)]
+    assert measured == [(task, None, 5) for task in TASKS] + caps
+
+
+def test_quick_without_a_card_measures_its_tasks_and_skips_the_sweep_with_a_reason(box, data_sets):
+    result = box.json("bench", "quick", "--items", "small", "--dataset-dir", data_sets)
+    assert [run["task"] for run in result["runs"]] == TASKS
+    assert set(result["skipped"]) == {f"gsm8k_platinum-cap{percent}" for percent in (85, 75, 65)}
+
+
+def test_data_that_are_missing_are_named_before_anything_is_measured(box, data_sets):
+    (data_sets / "ifeval_train.jsonl").unlink()
+    result = box.run("bench", "quick", "--items", "small", "--dataset-dir", data_sets)
+    assert result.exit_code == 1
+    assert "ifeval" in result.stderr
+    assert box.store.all() == []
+
+
+def test_a_finished_task_is_kept_when_the_engine_fails_in_the_next_one(box, engine, data_sets):
+    engine.fails_from = 8  # a warm-up and five questions, then the next task's warm-up
+    assert box.run("bench", "quick", "--items", "small", "--dataset-dir", data_sets).exit_code == ExitCode.NO_ENGINE
+    (kept,) = [part for part in box.last.parts() if part.items]
+    assert kept.header["task"]["name"] == "gsm8k_platinum"
+    engine.fails_from = None
+    assert box.run("bench", "quick", "--dataset-dir", data_sets, "--resume").exit_code == 0
+    answered = [part for part in box.last.parts() if part.items]
+    assert [(part.header["task"]["name"], len(part.items)) for part in answered] == [(task, 5) for task in TASKS]
+    assert answered[0].items == kept.items
