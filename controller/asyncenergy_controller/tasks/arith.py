@@ -109,15 +109,13 @@ def _sells_boxes(who: str, what: str, a: int, b: int, c: int, price: int) -> tup
     return f"{story} How many dollars does {who} get?", working, a * price
 
 
-def _saves(who: str, what: str, weeks: int, per_week: int, a: int, price: int) -> tuple[str, str, int]:
-    saved, cost = weeks * per_week + a * price, a * price
-    story = (
-        f"{who} starts with {saved - weeks * per_week} dollars and saves {per_week} dollars a week for {weeks} weeks."
-    )
+def _saves(who: str, what: str, weeks: int, per_week: int, a: int, price: int, kept: int) -> tuple[str, str, int]:
+    start, saved, cost = a * price + kept, weeks * per_week, a * price
+    story = f"{who} starts with {start} dollars and saves {per_week} dollars a week for {weeks} weeks."
     story += f" Then {who} buys {a} {what} for {price} dollars each."
-    working = f"{weeks} * {per_week} = {weeks * per_week}. {cost} + {weeks * per_week} = {saved}. "
-    working += f"{a} * {price} = {cost}. {saved} - {cost} = {saved - cost}"
-    return f"{story} How many dollars are left?", working, saved - cost
+    working = f"{weeks} * {per_week} = {saved}. {start} + {saved} = {start + saved}. "
+    working += f"{a} * {price} = {cost}. {start + saved} - {cost} = {saved + kept}"
+    return f"{story} How many dollars are left?", working, saved + kept
 
 
 def _fraction(who: str, what: str, quarter: int, a: int, b: int) -> tuple[str, str, int]:

@@ -91,8 +91,8 @@ def _paragraphs(text: str, given: Given) -> bool:
 def _nth_paragraph_first_word(text: str, given: Given) -> bool:
     """Paragraphs are divided by empty lines."""
     parts = [part.strip() for part in re.split(r"\n\s*\n", text) if part.strip()]
-    nth = given["nth_paragraph"]
-    if len(parts) != given["num_paragraphs"] or not 1 <= nth <= len(parts):
+    nth = int(given["nth_paragraph"])
+    if len(parts) != int(given["num_paragraphs"]) or not 1 <= nth <= len(parts):
         return False
     first = parts[nth - 1].split()[0].strip("\"'“”‘’*_([").rstrip(".,!?:;)]\"'”’*_")
     return first.lower() == str(given["first_word"]).lower()

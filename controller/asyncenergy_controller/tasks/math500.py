@@ -1,7 +1,7 @@
 """math500: competition problems whose answers are formulas.
 
-The content of the last `\\boxed{}` counts; without one, what follows the last "answer is". Two answers are the same
-if their normal forms are equal, or their values where both are numbers.
+The content of the last `\\boxed{}` counts; without one, what follows the last "answer is"; without either, the last
+number. Two answers are the same if their normal forms are equal, or their values where both are numbers.
 """
 
 import re
@@ -88,7 +88,7 @@ class Math500(DatasetTask):
         text = answers.without_thinking(completion)
         said = _SAID.findall(text)
         found = boxed(text) or (said[-1] if said else None)
-        return normal_form(found) if found else None
+        return normal_form(found) if found else answers.last_number(text)
 
     def score(self, item: Item, extracted: str | None, completion: str) -> float:
         return float(same_answer(item.answer, extracted))
