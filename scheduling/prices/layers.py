@@ -24,9 +24,8 @@ def change(stored: Sequence[SpotPoint], published: Sequence[SpotPoint]) -> Chang
     """
     new = [point for point in published if not _is_known(point, stored)]
     superseded = [old for old in stored if touching(new, old)]
-    remainders = [part for old in superseded for part in without(old, published)]
-    again = [p for p in published if touching(superseded, p) and not touching(new, p)]
-    return Change(tuple(superseded), tuple(remainders), tuple(sorted([*new, *again])))
+    remainders = [part for old in superseded for part in without(old, new)]
+    return Change(tuple(superseded), tuple(remainders), tuple(new))
 
 
 def touching(points: Sequence[SpotPoint], span: SpotPoint) -> Sequence[SpotPoint]:

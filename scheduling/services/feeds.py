@@ -30,12 +30,19 @@ logger = logging.getLogger(__name__)
 def feeds_fetch_due(*, now: datetime | None = None) -> int:
     """Fetch what is due for all markets that somebody uses; return how many publications were new."""
     now = now or clock.now()
+    markets = markets_in_use()
+    due = [market for market in markets if any(_is_due(feed, now) for feed in usable_feeds(market))]
     new = 0
-    with http.client() as client:
-        for market in markets_in_use():
-            new += market_fetch(market=market, client=client, now=now)
-            _forecast_if_stale(market, now)
+    if due:
+        with http.client() as client:
+            new = sum(market_fetch(market=market, client=client, now=now) for market in due)
+    for market in markets:
+        _forecast_if_stale(market, now)
     return new
+
+
+def _is_due(feed: Feed, now: datetime) -> bool:
+    return feed.next_attempt_at is None or feed.next_attempt_at <= now
 
 
 def markets_in_use() -> list[Market]:
@@ -49,7 +56,7 @@ def market_fetch(*, market: Market, client: httpx2.Client, now: datetime) -> int
     """Ask the market's sources in order until its prices are complete; return how many publications were new."""
     new = 0
     for feed in usable_feeds(market):
-        if feed.next_attempt_at is not None and feed.next_attempt_at > now:
+        if not _is_due(feed, now):
             continue
         document = _ask(feed, client, now)
         new += document is not None and document.status == PriceDocument.Status.ACCEPTED
