@@ -23,6 +23,7 @@ class BenchEngine:
     delay_s: float = 0.0
     reports_usage: bool = True
     fails_from: int | None = None  # the number of the question from which on every request fails
+    fails_on: str | None = None  # part of the questions that fail
     asked: list[dict] = field(default_factory=list)
     loading: list[dict] = field(default_factory=list)
     in_flight: int = 0
@@ -46,7 +47,9 @@ class BenchEngine:
         time.sleep(self.delay_s)
         with self.lock:
             self.in_flight -= 1
-        if self.fails_from is not None and number >= self.fails_from:
+        question = body["messages"][-1]["content"]
+        too_late = self.fails_from is not None and number >= self.fails_from
+        if too_late or (self.fails_on and self.fails_on in question):
             return send_json(handler, 500, {"error": {"message": "out of memory"}})
         return self._sum(handler, body)
 
