@@ -15,7 +15,8 @@ from scheduling.optimizer.problem import Problem, Run, Task
 from scheduling.optimizer.single import best_run
 
 SAME_MONEY = 1e-10
-CORE = 16
+CORE = 20
+FEW_TIES = 300
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,34 +174,44 @@ class _Search:
     def _cheapest(self, programme: Programme, relaxed: Relaxed, best: list[Run]) -> tuple[list[Run], float, bool]:
         """Close the gap between the relaxation and the best plan known, looking only at starts that could.
 
-        A few starts nearest to the relaxation come first: what they give, even proves itself where it costs no more
-        than the relaxation with any other start would.
+        The few starts nearest to the relaxation come first; then plans with at least one of the others.
         """
-        bound = relaxed.value
+        bound, done = relaxed.value, 0.0
         for few in (True, False):
             slack = total_cost(self.problem, best) - relaxed.value
-            if slack <= SAME_MONEY:
+            reach = self._core(relaxed, slack) if few else slack
+            if reach <= done + SAME_MONEY:
                 return best, bound, True
-            core = self._core(relaxed, slack) if few else slack
-            if few and core == slack:
-                continue
-            solved = solve(
-                replace(programme, upper=self._within(programme, relaxed, core)), self.model.cost, self.budget
-            )
+            solved = solve(self._beyond(programme, relaxed, done, reach), self.model.cost, self.budget)
             runs = self._decoded(solved)
             best = self._better(best, runs) if runs else best
             cost = total_cost(self.problem, best)
             known = solved.bound if solved.x is not None else np.inf if solved.proved else relaxed.value
-            bound = max(bound, min(cost, known, relaxed.value + core))
-            if solved.proved and cost <= relaxed.value + core + SAME_MONEY:
-                return best, bound, True
-        return best, bound, False
+            bound = max(bound, min(cost, known, relaxed.value + reach))
+            if not solved.proved:
+                return best, bound, False
+            done = reach
+        return best, bound, True
 
     def _core(self, relaxed: Relaxed, slack: float) -> float:
         """The slack that leaves a dozen or so columns for each task; the whole where that is not much more."""
         many = CORE * len(self.problem.tasks)
         ordered = np.sort(relaxed.reduced)
         return slack if many >= len(ordered) or ordered[many] > slack / 2 else float(ordered[many])
+
+    def _beyond(self, programme: Programme, relaxed: Relaxed, done: float, reach: float) -> Programme:
+        """Open what lifts the relaxation by up to `reach`, and ask for something that lifts it by more than `done`."""
+        upper = self._within(programme, relaxed, reach)
+        fresh = np.flatnonzero(programme.integer & (upper > 0) & (relaxed.reduced > done + SAME_MONEY))
+        if not done or not programme.integer.all():
+            return replace(programme, upper=upper)
+        one = sparse.csr_array((np.full(len(fresh), -1.0), (np.zeros(len(fresh), np.int64), fresh)), (1, len(upper)))
+        return replace(
+            programme,
+            upper=upper,
+            at_most=sparse.vstack((programme.at_most, one), format="csr"),
+            at_most_limit=np.append(programme.at_most_limit, -1.0),
+        )
 
     def _within(self, programme: Programme, relaxed: Relaxed, slack: float) -> Floats:
         """Bound every column to what doesn't lift the relaxation by more than `slack`."""
@@ -214,7 +225,8 @@ class _Search:
         """Among plans of the same cost, look for one with an earlier sum of ends."""
         cost = total_cost(self.problem, best)
         upper = self._within(programme, relaxed, cost - relaxed.value)
-        if not self.model.can_end_earlier(upper, sum_of_ends(best)):
+        is_quick = np.count_nonzero(upper) <= FEW_TIES or cost - relaxed.value <= SAME_MONEY
+        if not is_quick or not self.model.can_end_earlier(upper, sum_of_ends(best)):
             return best
         scale = 1e4 / max(float(np.abs(self.model.cost).max()), 1e-12)
         money = sparse.csr_array(self.model.cost[None, :] * scale)
