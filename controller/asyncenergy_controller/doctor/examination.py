@@ -26,11 +26,11 @@ from asyncenergy_controller.errors import ControllerError, ExitCode, MeterUnavai
 from asyncenergy_controller.meters.base import Meter, MeterInfo
 from asyncenergy_controller.meters.power_limit import PowerControl
 from asyncenergy_controller.meters.select import AUTO_KINDS, open_meter
+from asyncenergy_controller.metrics.tiers import MAX_DRIFT_PCT
 from asyncenergy_controller.sampler import Trace
 from asyncenergy_controller.settings import Settings, revealed
 from asyncenergy_controller.tasks.registry import get_task
 
-MAX_DRIFT_PCT = 3.0
 MAX_ALIAS_PCT = 3.0
 MAX_WALL_LAG_S = 3.0
 BURST = "Say yes."
