@@ -71,12 +71,13 @@ def test_a_reason_to_stop_ends_the_asking_and_keeps_what_is_in_flight():
 
 
 def test_an_error_in_a_worker_is_raised_after_the_other_workers_rows_came_in():
-    rows = []
+    rows, all_asked = [], threading.Barrier(3, timeout=5)
 
     def slow_or_broken(item):
+        all_asked.wait()
         if item.index == 0:
             raise TooHot("too hot")
-        time.sleep(0.05)
+        time.sleep(0.3)  # long enough for the error to be noticed first
         return answered(item)
 
     with pytest.raises(TooHot):
