@@ -160,9 +160,14 @@ TEMPLATES: dict[int, tuple[Template, ...]] = {
 
 def capacity(level: int) -> int:
     """How many different questions one seed holds at this level. Raises UsageError for an unknown level."""
+    templates = _templates(level)
+    return len(templates) * min(template.size for template in templates)
+
+
+def _templates(level: int) -> tuple[Template, ...]:
     if level not in TEMPLATES:
         raise UsageError(f"arith has levels {LEVELS[0]} to {LEVELS[-1]}; {level} is not one of them.")
-    return len(TEMPLATES[level]) * min(template.size for template in TEMPLATES[level])
+    return TEMPLATES[level]
 
 
 def item(index: int, *, seed: int, level: int = 1) -> ArithItem:
@@ -178,7 +183,8 @@ def item(index: int, *, seed: int, level: int = 1) -> ArithItem:
 
 def example(number: int, *, level: int) -> ArithItem:
     """A worked example, the kinds of story in turn; its name is in no question, so it is never asked."""
-    template = TEMPLATES[level][number % len(TEMPLATES[level])]
+    templates = _templates(level)
+    template = templates[number % len(templates)]
     return template.fill(_permuted(number, template.size, f"{GENERATOR}/{level}/example"), who=EXAMPLE_NAME)
 
 
@@ -210,6 +216,7 @@ class ArithTask:
             raise UsageError(f"arith takes 0 to {MAX_SHOTS} worked examples, not {n_shot}.")
         self.level = level
         self.n_shot = n_shot
+        self.capacity = capacity(level)
         examples = [example(number, level=level) for number in range(n_shot)]
         self._shots = [(shot.question, f"{shot.working}. The answer is {shot.answer}.") for shot in examples]
 

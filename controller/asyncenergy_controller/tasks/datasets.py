@@ -107,8 +107,8 @@ def _local_files(dataset: Dataset, split: str, folder: Path) -> dict[str, Path]:
 
 def _from_hub(dataset: Dataset, file: DatasetFile, revision: str | None) -> Path:
     try:
-        from huggingface_hub import hf_hub_download, list_repo_files
-        from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
+        from httpx2 import HTTPError
+        from huggingface_hub import errors, hf_hub_download, list_repo_files
     except ImportError as error:
         raise TaskError(f"{dataset.name} comes from the hub: {EXTRA}, or give --dataset-dir.") from error
     if revision is None:
@@ -120,7 +120,7 @@ def _from_hub(dataset: Dataset, file: DatasetFile, revision: str | None) -> Path
             path = next((name for name in sorted(published) if fnmatch(name, file.path)), file.path)
         options: dict[str, Any] = {"repo_type": "dataset", "revision": revision, "etag_timeout": HUB_LIMIT_S}
         return Path(hf_hub_download(dataset.repo, path, **options))
-    except (HfHubHTTPError, LocalEntryNotFoundError, OSError) as error:
+    except (HTTPError, OSError, ValueError, getattr(errors, "XetDownloadError", OSError)) as error:
         way_out = " It is gated: accept its terms on the hub and log in with `hf auth login`." if dataset.gated else ""
         raise TaskError(
             f"{dataset.repo} {file.path} at {revision} cannot be had from the hub ({type(error).__name__}).{way_out} "
