@@ -6,7 +6,7 @@ set -uo pipefail
 model=$1 gguf=$2 out=$3 data=$4
 shift 4
 here=$(cd "$(dirname "$0")" && pwd)
-port=8123
+port=${PORT:-8123}
 export ASYNCENERGY_GPU_READ_ONLY=1 ASYNCENERGY_IDLE_S=5 ASYNCENERGY_ENGINE_URL=http://127.0.0.1:$port
 export ASYNCENERGY_DATA_DIR=/tmp/asyncenergy-campaign ASYNCENERGY_CONFIG_DIR=/tmp/asyncenergy-campaign/config
 controller() { python3 -m asyncenergy_controller "$@"; }
