@@ -1,6 +1,7 @@
 """ifeval: each kind of instruction has texts that follow it and texts that do not."""
 
 import json
+import sys
 
 import pytest
 from asyncenergy_controller.tasks.base import TaskError
@@ -198,3 +199,10 @@ def test_thinking_is_not_part_of_the_answer(tmp_path):
 def test_an_instruction_that_nobody_can_check_is_refused(tmp_path):
     with pytest.raises(TaskError, match="unknown instruction 'new:one'"):
         task_with(tmp_path, ("new:one", {})).items(n=1, seed=1)
+
+
+def test_a_missing_language_package_is_said_before_anything_is_measured(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "py3langid", None)
+    task = task_with(tmp_path, ("language:response_language", {"language": "de"}))
+    with pytest.raises(TaskError, match="pip install"):
+        task.items(n=1, seed=1)
