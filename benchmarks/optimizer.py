@@ -2,9 +2,10 @@
 
     python -m benchmarks.optimizer [--days N] [--seconds LIMIT] [--only NAME]
 
-Wall-clock seconds, and seconds of CPU, which a busy machine does not stretch. Ours, everything at its earliest start, greedy (one job after another at its cheapest free start of a 5-minute grid) and
-OR-Tools CP-SAT on the same grid, with the same jobs. Every plan is counted by one yardstick and checked by `verify`
-where it is ours. The prices are the recorded ones of ../shared/data/prices; without them it says so and stops.
+Ours, everything at its earliest start, greedy (one job after another at its cheapest free start of a 5-minute grid) and
+OR-Tools CP-SAT on the same grid, with the same jobs. Seconds are on the wall, and of the CPU, which a busy machine does
+not stretch. Ours are checked by `verify`. The prices are the recorded ones of ../shared/data/prices; without them it
+says so and stops.
 """
 
 import argparse

@@ -24,6 +24,13 @@ class Answer:
     cpu_seconds: float
 
 
+def watts_of(job: Job) -> float:
+    """The constant power of a job; profiles are not for these rivals."""
+    if not isinstance(job.power_w, int | float):
+        raise TypeError(f"{job.id} has a power profile")
+    return float(job.power_w)
+
+
 class Clock:
     """Seconds on the wall and of this process, since it was made."""
 
@@ -60,7 +67,7 @@ class _Grid:
         return opens, min(closes, len(self.kw_cost)), ceil(job.duration_s / SLOT_S)
 
     def cost(self, job: Job, slots: Iterable[int]) -> float:
-        return sum(self.kw_cost[slot] for slot in slots) * float(job.power_w) / 1000  # type: ignore[arg-type]  # these jobs have constant power
+        return sum(self.kw_cost[slot] for slot in slots) * watts_of(job) / 1000
 
     def is_free(self, machine: str, slot: int, watts: float) -> bool:
         fits = self.watt_limit is None or self.watts[slot] + watts <= self.watt_limit
@@ -69,7 +76,7 @@ class _Grid:
     def take(self, job: Job, machine: str, slots: Iterable[int]) -> None:
         for slot in slots:
             self.busy[machine][slot] = True
-            self.watts[slot] += float(job.power_w)  # type: ignore[arg-type]  # these jobs have constant power
+            self.watts[slot] += watts_of(job)
 
 
 def earliest(
@@ -108,7 +115,7 @@ def _one_by_one(
 def _ways(grid: _Grid, job: Job, worth: Callable[[_Grid, Job, list[int]], float]) -> Iterable[tuple[str, list[int]]]:
     opens, closes, need = grid.window(job)
     for machine in grid.machines:
-        free = [slot for slot in range(opens, closes) if grid.is_free(machine, slot, float(job.power_w))]  # type: ignore[arg-type]  # these jobs have constant power
+        free = [slot for slot in range(opens, closes) if grid.is_free(machine, slot, watts_of(job))]
         if job.interruptible and len(free) >= need:
             yield machine, sorted(sorted(free, key=lambda slot: worth(grid, job, [slot]))[:need])
         elif not job.interruptible:
@@ -136,7 +143,7 @@ def cp_sat(
             add = _slots if job.interruptible else _interval
             for interval in add(model, grid, job, here, money):
                 on[machine].append(interval)
-                everywhere.append((interval, round(float(job.power_w))))  # type: ignore[arg-type]  # these jobs have constant power
+                everywhere.append((interval, round(watts_of(job))))
     for intervals in on.values():
         model.add_no_overlap(intervals)
     if watt_limit is not None:

@@ -1,0 +1,233 @@
+"""Several jobs in each other's way: as many as can be, then cheap, then early."""
+
+from datetime import timedelta
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from scheduling.optimizer import Job, Mode, PricePoint, plan, verify
+from tests.scheduling.brute import best_by_trying
+from tests.scheduling.planning import NOON, job, minute, prices, reasons, sound_plan, starts
+
+
+@st.composite
+def small_questions(draw):
+    """Two or three jobs of odd lengths within about two hours, on one or two machines, perhaps under a watt limit."""
+    step = draw(st.sampled_from([15, 30, 60]))
+    values = draw(st.lists(st.one_of(st.none(), st.integers(-100, 300)), min_size=4, max_size=180 // step + 1))
+    points = prices([None if v is None else v / 1000 for v in values], step)
+    machines = draw(st.sampled_from([("",), ("a",), ("a", "b")]))
+    jobs = [draw(small_jobs(f"j{n}", machines)) for n in range(draw(st.integers(2, 3)))]
+    named = tuple(sorted({j.machine for j in jobs} - {""})) or ("",)
+    return points, jobs, named, draw(st.sampled_from([1, 1, 2])), draw(st.sampled_from([None, None, 800.0]))
+
+
+@st.composite
+def small_jobs(draw, name, machines):
+    length, opens = draw(st.integers(5, 60)), draw(st.integers(0, 50))
+    closes = opens + length + draw(st.integers(0, 45))
+    watts = float(draw(st.integers(100, 600)))
+    more = {"priority": draw(st.sampled_from([0, 0, 1])), "machine": draw(st.sampled_from([*machines, ""]))}
+    return job(name, length, opens, closes, watts, **more)
+
+
+def left_out(made, jobs: list[Job]) -> list[int]:
+    levels = sorted({j.priority for j in jobs}, reverse=True)
+    out = {i.id for i in made.infeasible}
+    return [sum(j.id in out for j in jobs if j.priority == level) for level in levels]
+
+
+def check_against_brute_force(question) -> None:
+    points, jobs, machines, capacity, limit = question
+    least_out, least_cost = best_by_trying(points, jobs, machines, capacity, limit)
+    made = sound_plan(points, jobs, capacity=capacity, watt_limit=limit)
+    assert left_out(made, jobs) <= least_out
+    if left_out(made, jobs) == least_out:
+        assert made.cost <= least_cost + 1e-9
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(small_questions())
+def test_no_plan_with_one_minute_starts_is_better(question):
+    check_against_brute_force(question)
+
+
+@pytest.mark.slow
+@settings(max_examples=2000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(small_questions())
+def test_no_plan_with_one_minute_starts_is_better_thousands(question):
+    check_against_brute_force(question)
+
+
+@st.composite
+def middling_questions(draw):
+    """Three to six jobs of quarter hours in up to twelve hours: few enough to be proved, enough to collide."""
+    values = draw(st.lists(st.integers(-50, 400), min_size=8, max_size=12))
+    jobs = []
+    for n in range(draw(st.integers(3, 6))):
+        length, opens = 15 * draw(st.integers(1, 10)), 15 * draw(st.integers(0, 16))
+        closes = opens + length + 15 * draw(st.integers(0, 20))
+        jobs.append(job(f"j{n}", length, opens, closes, float(draw(st.integers(100, 600)))))
+    return [v / 1000 for v in values], jobs
+
+
+def worth(points: list[PricePoint], jobs: list[Job], **limits) -> tuple[list[int], float]:
+    made = sound_plan(points, jobs, **limits)
+    assert made.proved
+    return left_out(made, jobs), round(made.cost, 9)
+
+
+def no_worse(better: tuple[list[int], float], than: tuple[list[int], float]) -> bool:
+    """Fewer jobs left out; or as many, for no more money."""
+    return better[0] < than[0] or (better[0] == than[0] and better[1] <= than[1] + 2e-9)
+
+
+def check_more_is_never_worse(question) -> None:
+    values, jobs = question
+    points = prices(values)
+    base = worth(points, jobs)
+    assert no_worse(worth(points, jobs, capacity=2), base)
+    wider = [job(j.id, j.duration_s / 60, 0, (j.deadline - NOON) / timedelta(minutes=1) + 60, j.power_w) for j in jobs]
+    assert no_worse(worth(points, wider), base)
+    assert no_worse(worth(prices([v - 0.05 for v in values]), jobs), base)
+    assert no_worse(base, worth(points[:-1], jobs))
+    assert no_worse(base, worth([*points[:3], *points[4:]], jobs))
+
+
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(middling_questions())
+def test_more_room_cheaper_hours_and_more_known_prices_are_never_worse(question):
+    check_more_is_never_worse(question)
+
+
+@pytest.mark.slow
+@settings(max_examples=1000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(middling_questions())
+def test_more_room_cheaper_hours_and_more_known_prices_are_never_worse_thousands(question):
+    check_more_is_never_worse(question)
+
+
+def test_the_important_job_gets_the_only_hour():
+    jobs = [job("a", 60, 0, 60), job("b", 60, 0, 60, priority=1)]
+    made = sound_plan(prices([0.1] * 4), jobs)
+    assert starts(made) == {"b": 0}
+    assert reasons(made) == {"a": "capacity"}
+    assert made.infeasible[0].later_min == 60
+
+
+def test_one_important_job_outweighs_two_others():
+    jobs = [job("a", 60, 0, 120), job("b", 60, 0, 120), job("c", 120, 0, 120, priority=5)]
+    assert starts(sound_plan(prices([0.1] * 4), jobs)) == {"c": 0}
+
+
+def test_of_equally_important_jobs_the_cheaper_set_is_placed():
+    jobs = [job("a", 60, 0, 60, 900.0), job("b", 60, 0, 60, 100.0)]
+    assert starts(sound_plan(prices([0.1] * 4), jobs)) == {"b": 0}
+
+
+def test_equal_money_means_the_shortest_first_and_then_the_smaller_id():
+    jobs = [job("c", 30), job("a", 60), job("b", 30), job("d", 15)]
+    made = sound_plan(prices([0.1] * 24), jobs)
+    assert starts(made) == {"d": 0, "b": 15, "c": 45, "a": 75}
+
+
+def test_jobs_on_their_own_machines_do_not_wait_for_each_other():
+    jobs = [job("a", 60, machine="x"), job("b", 60, machine="y")]
+    assert starts(sound_plan(prices([0.2, 0.1, 0.2]), jobs)) == {"a": 60, "b": 60}
+
+
+def test_a_machine_without_a_capacity_runs_one_job_at_a_time():
+    jobs = [job("a", 60, machine="x"), job("b", 60, machine="x"), job("c", 60, machine="y"), job("d", 60, machine="y")]
+    made = sound_plan(prices([0.3, 0.1, 0.2]), jobs, capacity={"x": 2})
+    assert starts(made)["a"] == starts(made)["b"] == 60
+    assert sorted((starts(made)["c"], starts(made)["d"])) == [60, 120]
+
+
+def test_any_machine_means_whichever_is_free():
+    jobs = [job("a", 60, 60, 120), job("b", 60, 60, 120)]
+    made = sound_plan(prices([0.3, 0.1, 0.2]), jobs, capacity={"x": 1, "y": 1})
+    assert {p.machine for p in made.placements} == {"x", "y"}
+
+
+def test_a_machine_that_is_off_takes_nothing():
+    made = sound_plan(prices([0.1] * 4), [job("a", 60, machine="x")], capacity={"x": 0})
+    assert reasons(made) == {"a": "capacity"}
+
+
+def test_two_jobs_share_a_cheap_hour_only_within_the_watt_limit():
+    jobs = [job("a", 60, 0, 180, 400.0, machine="x"), job("b", 60, 0, 180, 400.0, machine="y")]
+    points = prices([0.3, 0.1, 0.2])
+    assert sorted(starts(sound_plan(points, jobs, watt_limit=800.0)).values()) == [60, 60]
+    assert sorted(starts(sound_plan(points, jobs, watt_limit=799.0)).values()) == [60, 120]
+
+
+def test_a_profile_may_overlap_another_where_their_peaks_do_not_meet():
+    jobs = [
+        job("a", 60, 0, 60, ((1800, 500.0), (1800, 100.0)), machine="x"),
+        job("b", 60, 0, 90, ((1800, 500.0), (1800, 100.0)), machine="y"),
+    ]
+    assert starts(sound_plan(prices([0.1, 0.1]), jobs, watt_limit=600.0)) == {"a": 0, "b": 30}
+
+
+def test_a_slower_run_under_a_cap_is_chosen_where_the_window_is_long_enough():
+    capped = Mode(5400, 200.0, "200 W")
+    points = prices([0.3, 0.1, 0.1, 0.3])
+    wide = sound_plan(points, [job("a", 60, 0, 240, 400.0, modes=(capped,))])
+    assert (wide.placements[0].mode, starts(wide)) == (capped, {"a": 60})
+    assert wide.placements[0].energy_wh == pytest.approx(300)
+    narrow = sound_plan(points, [job("a", 60, 60, 140, 400.0, modes=(capped,))])
+    assert narrow.placements[0].mode == Mode(3600, 400.0)
+
+
+def test_a_pinned_run_stays_and_the_others_go_around_it():
+    points, jobs = prices([0.3, 0.1, 0.2, 0.4]), [job("a", 60, 0, 240), job("b", 60, 0, 240)]
+    first = sound_plan(points, jobs[:1])
+    assert starts(first) == {"a": 60}
+    later = plan(points, jobs, now=minute(90), pinned=first.placements)
+    assert verify(later, points, jobs, now=minute(90)) == []
+    assert later.placements[0] == first.placements[0]
+    assert starts(later) == {"a": 60, "b": 120}
+
+
+def test_a_run_keeps_its_slot_over_midnight_when_yesterdays_prices_are_gone():
+    points, jobs = prices([0.3, 0.1, 0.1, 0.4, 0.4]), [job("a", 120, 0, 300), job("b", 60, 0, 300)]
+    first = sound_plan(points, jobs[:1])
+    later = plan(points[2:], jobs, now=minute(120), pinned=first.placements)
+    assert verify(later, points[2:], jobs, now=minute(120)) == []
+    assert later.placements[0] == first.placements[0]
+    assert starts(later) == {"a": 60, "b": 180}
+    assert later.lower_bound <= later.cost + 1e-9
+
+
+def test_a_pinned_run_of_an_unknown_job_holds_its_machine_and_its_watts():
+    points = prices([0.3, 0.1, 0.2, 0.4])
+    first = sound_plan(points, [job("old", 60, 0, 240, 600.0, machine="x")])
+    new = [job("b", 60, 0, 240, 600.0, machine="y")]
+    beside = plan(points, new, now=NOON, pinned=first.placements, watt_limit=1000.0)
+    assert starts(beside) == {"old": 60, "b": 120}
+    assert verify(beside, points, new, now=NOON, watt_limit=1000.0) == []
+
+
+def test_a_lowered_limit_does_not_stop_what_runs():
+    points = prices([0.1, 0.1, 0.2, 0.4])
+    jobs = [job("a", 120, 0, 240, 900.0), job("b", 60, 0, 240, 300.0, machine="y")]
+    running = sound_plan(points, jobs[:1]).placements
+    made = plan(points, jobs, now=minute(30), pinned=running, watt_limit=500.0)
+    assert starts(made) == {"a": 0, "b": 120}
+    assert verify(made, points, jobs, now=minute(30), watt_limit=500.0) == []
+
+
+def test_without_time_there_is_still_a_sound_plan_and_it_says_so():
+    jobs = [job(f"j{n}", 35 + n, 7 * n, 600 + n, 300.0 + n) for n in range(8)]
+    made = sound_plan(prices([0.3, 0.1, 0.2, 0.25, 0.15] * 3), jobs, time_limit_s=0.0)
+    assert len(made.placements) == 8
+    assert made.time_limited
+    assert not made.proved
+
+
+def test_the_baseline_begins_everything_at_once_one_after_the_other():
+    made = sound_plan(prices([0.3, 0.2, 0.1, 0.1]), [job("a", 60), job("b", 60)])
+    assert made.baseline_costs == pytest.approx({"a": 0.3, "b": 0.2})
+    assert made.baseline_cost == pytest.approx(0.5)
+    assert made.cost == pytest.approx(0.2)
