@@ -11,6 +11,7 @@ from django.db.models import QuerySet
 
 from accounts.models import User
 from asyncenergy import clock
+from scheduling.errors import NotFound
 from scheduling.models import NOTICES, Market, PricePoint, SchedulingAccount, Tariff
 from scheduling.optimizer import PricePoint as OptimizerPoint
 from scheduling.prices.coverage import gaps, local_midnight
@@ -57,7 +58,11 @@ class PriceCurve:
 
 
 def default_market() -> Market:
-    return Market.objects.get(is_default=True)
+    """Return the market of accounts that have chosen none: the one marked so, else the first."""
+    market = Market.objects.order_by("-is_default", "pk").first()
+    if market is None:
+        raise NotFound("market: a maintainer has to make one")
+    return market
 
 
 def scheduling_account_of(user: User) -> SchedulingAccount:

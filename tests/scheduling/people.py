@@ -31,9 +31,8 @@ def make_workflow(account: User, *, now: datetime = NOON, **fields: Any) -> Work
 def make_market(*prices: float, start: datetime = MIDNIGHT, slug: str = "hourly", minutes: int = 60) -> Market:
     """The default market, with prices from `start` on."""
     Market.objects.filter(is_default=True).update(is_default=False)
-    market, _ = Market.objects.get_or_create(
-        slug=slug, defaults={"name": slug, "currency": "EUR", "timezone": "UTC", "is_default": True}
-    )
+    fields = {"name": slug, "currency": "EUR", "timezone": "UTC", "is_default": True}
+    market, _ = Market.objects.update_or_create(slug=slug, defaults=fields)
     if prices:
         publish(market, *prices, start=start, minutes=minutes)
     return market

@@ -87,13 +87,13 @@ def test_the_first_fetch_looks_back_as_far_as_a_forecast_does(exchange, market):
 
 def test_an_auction_that_slips_is_asked_for_again_until_it_is_there(exchange, market, submitter):
     make_workflow(submitter)
-    exchange.has["energy_charts"] = [p for n in range(1, 21) for p in day(n)]
+    exchange.has["energy_charts"] = [p for n in range(14, 21) for p in day(n)]
     feeds_fetch_due(now=at(8))
     asked = []
     for minute in range(0, 4 * 60, 5):
         now = at(10.75 + minute / 60)
         if minute >= 180:
-            exchange.has["energy_charts"] = [p for n in range(1, 22) for p in day(n)]
+            exchange.has["energy_charts"] = [p for n in range(14, 22) for p in day(n)]
         before = len(exchange.asked)
         feeds_fetch_due(now=now)
         asked += [now] if len(exchange.asked) > before else []
