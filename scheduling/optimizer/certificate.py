@@ -17,13 +17,16 @@ VERSION = 1
 def certificate(
     problem: Problem, runs: Sequence[Run], fixed: Sequence[Run], prices: Prices, *, cost: float, bound: float
 ) -> dict[str, Any]:
-    """Return the certificate of `runs` and of what is fixed; times are seconds from `t0`, rates per hour or kWh."""
+    """Return the certificate of `runs` and of what is fixed; times are seconds from `t0`, rates per hour or kWh.
+
+    `currency` is left open: prices come without one, and whoever publishes the plan knows it.
+    """
     t0 = problem.curve.start
     edges = [_seconds(int(edge) - t0) for edge in prices.edges]
     energy = prices.energy.tolist()
     return {
         "version": VERSION,
-        "currency": "",
+        "currency": None,
         "t0": moment(t0).isoformat(),
         "edges_s": edges,
         "price_per_kwh": energy,

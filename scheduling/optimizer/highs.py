@@ -21,7 +21,10 @@ class Budget:
     time_limited: bool = False
 
     def seconds_left(self) -> float:
-        return max(self.ends_at - monotonic(), 0.01)
+        """What a solve may take; 0 once the time is over, which is noted."""
+        left = max(self.ends_at - monotonic(), 0.0)
+        self.time_limited |= left == 0
+        return left
 
 
 @dataclass
@@ -111,7 +114,9 @@ class Solved:
 
 def relax(programme: Programme, cost: Floats, budget: Budget) -> Relaxed | None:
     """Solve without integrality; None where that has no solution or the time is over."""
-    scale = _scale(cost)
+    seconds, scale = budget.seconds_left(), _scale(cost)
+    if not seconds:
+        return None
     result = linprog(  # type: ignore[call-overload]  # the stubs know no sparse rows
         cost * scale,
         A_ub=programme.at_most,
@@ -120,7 +125,7 @@ def relax(programme: Programme, cost: Floats, budget: Budget) -> Relaxed | None:
         b_eq=programme.equal_limit,
         bounds=np.column_stack((np.zeros_like(programme.upper), programme.upper)),
         method="highs",
-        options={"time_limit": budget.seconds_left()},
+        options={"time_limit": seconds},
     )
     if result.status != 0:
         budget.time_limited |= result.status == 1
@@ -131,7 +136,9 @@ def relax(programme: Programme, cost: Floats, budget: Budget) -> Relaxed | None:
 
 def solve(programme: Programme, cost: Floats, budget: Budget) -> Solved:
     """Solve with integrality within the budget."""
-    scale = _scale(cost)
+    seconds, scale = budget.seconds_left(), _scale(cost)
+    if not seconds:
+        return Solved(None, -np.inf, False)
     result = milp(
         cost * scale,
         integrality=programme.integer.astype(np.int64),
@@ -140,7 +147,7 @@ def solve(programme: Programme, cost: Floats, budget: Budget) -> Solved:
             LinearConstraint(programme.at_most, -np.inf, programme.at_most_limit),
             LinearConstraint(programme.equal, programme.equal_limit, programme.equal_limit),
         ],
-        options={"mip_rel_gap": 0.0, "node_limit": budget.node_limit, "time_limit": budget.seconds_left()},
+        options={"mip_rel_gap": 0.0, "node_limit": budget.node_limit, "time_limit": seconds},
     )
     budget.time_limited |= result.status == 1 and "ime limit" in result.message
     bound = result.mip_dual_bound if result.mip_dual_bound is not None else -np.inf
