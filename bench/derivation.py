@@ -1,18 +1,18 @@
 """From a run as it was sent to everything the server knows of it by itself. Pure: no Django, no I/O."""
 
 import hashlib
-from bisect import bisect_left, bisect_right
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
-import numpy as np
 from asyncenergy_controller.metrics import RunFigures, recompute_run
-from asyncenergy_controller.wire import canonical_json, run_identity
+from asyncenergy_controller.wire import run_identity
 from asyncenergy_controller.wire.runs import Claims
 
 from bench.claims import figures_of_totals
+from bench.columns import Array, as_arrays, present
 from bench.configuration import CLAIMED, config_key, configuration, device_class
 from bench.grading import server_scores
 from bench.verification.hardware import weights_mib
@@ -28,11 +28,17 @@ Aliases = Mapping[tuple[str, str], str]  # (kind, name as sent) -> name as shown
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """One run of a bundle, as it came."""
+    """One run of a bundle: as it came, and with its columns as arrays."""
 
     index: int
     run: Mapping[str, Any]
+    measured: Mapping[str, Any]
     identity: str
+
+    @classmethod
+    def of(cls, index: int, run: Mapping[str, Any]) -> "Sent":
+        measured = as_arrays(run)
+        return cls(index, run, measured, run_identity(measured))
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,19 +75,19 @@ class Derived:
 
 def sent_runs(bundle: Mapping[str, Any]) -> list[Sent]:
     """The runs of a checked bundle, each with its identity."""
-    return [Sent(i, run, run_identity(run)) for i, run in enumerate(bundle["runs"])]
+    return [Sent.of(i, run) for i, run in enumerate(bundle["runs"])]
 
 
 def derived(sent: Sent, bundle: Mapping[str, Any], aliases: Aliases) -> Derived:
     """Everything that follows from the bundle alone. Raises ValueError where a run's columns contradict each other."""
     run = sent.run
     scores = server_scores(run) if "items" in run else None
-    scored = run if scores is None else {**run, "items": {**run["items"], "correct": scores}}
-    figures, item_energy_j = _figures(scored, bundle)
+    scored = {} if scores is None else {"correct": scores}
+    figures, item_energy_j = _figures(sent.measured, scored, bundle)
     _require_finite(figures)
     methodology = run.get("methodology_version", CLAIMED)
     config = _config(run, bundle, aliases, figures, methodology)
-    empty = _empty_memory_mib(run, bundle)
+    empty = _empty_memory_mib(sent.measured, bundle)
     return Derived(
         sent=sent,
         figures=figures,
@@ -90,32 +96,34 @@ def derived(sent: Sent, bundle: Mapping[str, Any], aliases: Aliases) -> Derived:
         config=config,
         config_key=config_key(config),
         methodology=methodology,
-        fingerprint=_fingerprint(run),
+        fingerprint=_fingerprint(sent.measured),
         is_scored_by_server=scores is not None,
         empty_memory_mib=empty,
         weights_mib=_loaded_mib(run, bundle, empty) or weights_mib(run["model"], run.get("quantization")),
-        items={**scored["items"], "energy_j": item_energy_j} if "items" in run else None,
-        trace=_public_trace(run["trace"]) if "items" in run else None,
+        items={**run["items"], **scored, "energy_j": item_energy_j} if "items" in run else None,
+        trace=_public_trace(sent.measured["trace"]) if "items" in run else None,
     )
 
 
 def _claimed(run: Mapping[str, Any], scored: Mapping[str, Any]) -> dict[str, Any]:
     """The figures that were sent; where the server scored the answers itself, the sent scores are a claim as well."""
     sent = {name: run[name] for name in _CLAIMS & run.keys() if run[name] is not None}
-    return sent if scored is run else {"n_correct": round(sum(run["items"]["correct"])), **sent}
+    return {"n_correct": round(sum(run["items"]["correct"])), **sent} if scored else sent
 
 
-def _figures(run: Mapping[str, Any], bundle: Mapping[str, Any]) -> tuple[dict[str, Any], list[float | None]]:
+def _figures(
+    run: Mapping[str, Any], scored: Mapping[str, Any], bundle: Mapping[str, Any]
+) -> tuple[dict[str, Any], list[float | None]]:
     if "items" not in run:
         return figures_of_totals(run), []
-    found = recompute_run(run, baselines=bundle.get("baselines") or ())
+    found = recompute_run({**run, "items": {**run["items"], **scored}}, baselines=bundle.get("baselines") or ())
     return _as_dict(found), list(found.item_energy_j)
 
 
 def _require_finite(figures: Mapping[str, Any]) -> None:
     """Sums and squares of huge numbers overflow; a database stores no infinity."""
     try:
-        canonical_json(figures)
+        json.dumps(figures, allow_nan=False)
     except ValueError as error:
         raise ValueError("some number of the run is too large to compute with") from error
 
@@ -163,44 +171,44 @@ def _of_node(entries: Iterable[Mapping[str, Any]] | None, run: Mapping[str, Any]
     return next((entry for entry in entries or () if wanted and entry.get("node_hash") == wanted), {})
 
 
-def _fingerprint(run: Mapping[str, Any]) -> str | None:
+def _fingerprint(measured: Mapping[str, Any]) -> str | None:
     """Of the trace, or of the measured totals: what a replay keeps when it changes the labels."""
-    if run.get("energy_source") == "simulated":
+    if measured.get("energy_source") == "simulated":
         return None
-    if "trace" in run:
-        columns = [run["trace"].get(name) for name in ("gpu_power_w", *_COUNTERS)]
-        measured = [np.asarray(column, dtype=np.float64) for column in columns if column]
-        told = [column for column in measured if np.isfinite(column).any()]
+    if "trace" in measured:
+        columns = [measured["trace"].get(name) for name in ("gpu_power_w", *_COUNTERS)]
+        told = [column for column in columns if column is not None and present(column).size]
         return hashlib.sha256(b"".join(column.tobytes() for column in told)).hexdigest() if told else None
-    if not any(run.get(name) for name in _ENERGY_TOTALS):
+    if not any(measured.get(name) for name in _ENERGY_TOTALS):
         return None
-    totals = [float(run.get(name) or 0) for name in _MEASURED_TOTALS]
+    totals = [float(measured.get(name) or 0) for name in _MEASURED_TOTALS]
     return hashlib.sha256(repr(totals).encode()).hexdigest()
 
 
 def _public_trace(trace: Mapping[str, Any]) -> dict[str, Any]:
     """Counters from 0 at their first reading: a raw one would tell which machine it was."""
-    rebased = {name: _rebased(trace[name]) for name in _COUNTERS if trace.get(name)}
+    rebased = {name: _rebased(trace[name]) for name in _COUNTERS if trace.get(name) is not None}
     field = trace.get("power_field")
     word = next((word for word in field if word), None) if isinstance(field, list) else field
     return {**trace, **rebased, "power_field": word}
 
 
-def _rebased(column: list[float | None]) -> list[float | None]:
-    first = next((value for value in column if value is not None), 0)
-    return [None if value is None else value - first for value in column] if first else column
+def _rebased(column: Array) -> Array:
+    told = present(column)
+    return column - told[0] if told.size else column
 
 
-def _empty_memory_mib(run: Mapping[str, Any], bundle: Mapping[str, Any]) -> float | None:
+def _empty_memory_mib(measured: Mapping[str, Any], bundle: Mapping[str, Any]) -> float | None:
     """Memory in use on the empty card: from the run's own recording, else from the session's baseline."""
-    memory = (run.get("trace") or {}).get("gpu_mem_used_mib")
-    for phase in run.get("ledger") or ():
-        if memory and phase["phase"] == "empty_idle":
-            times = run["trace"]["t_s"]
-            inside = memory[bisect_left(times, phase["t_start_s"]) : bisect_right(times, phase["t_end_s"])]
-            return max((mib for mib in inside if mib is not None), default=None)
+    trace: Mapping[str, Any] = measured.get("trace") or {}
+    memory = trace.get("gpu_mem_used_mib")
+    for phase in measured.get("ledger") or ():
+        if memory is not None and phase["phase"] == "empty_idle":
+            inside = (trace["t_s"] >= phase["t_start_s"]) & (trace["t_s"] <= phase["t_end_s"])
+            told = present(memory[inside])
+            return float(told.max()) if told.size else None
     empty = [entry for entry in bundle.get("baselines") or () if entry["kind"] == "empty"]
-    return _of_node(empty, run).get("gpu_mem_used_mib")
+    return _of_node(empty, measured).get("gpu_mem_used_mib")
 
 
 def _loaded_mib(run: Mapping[str, Any], bundle: Mapping[str, Any], empty_mib: float | None) -> float | None:

@@ -158,7 +158,7 @@ def moderation_log_count() -> int:
 def submissions_of(account: User) -> QuerySet[Submission]:
     """The account's own submissions, newest first."""
     runs = Prefetch("runs", Run.objects.defer("figures", "facts", "config", "claimed").prefetch_related("decisions"))
-    return Submission.objects.filter(account=account).defer("bundle_zlib").prefetch_related(runs)
+    return Submission.objects.filter(account=account).defer("bundle_packed").prefetch_related(runs)
 
 
 def nodes_of(account: User) -> QuerySet[Node]:

@@ -38,7 +38,7 @@ class SubmissionAdmin(ReadOnlyAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Submission]:
         submissions: QuerySet[Submission] = super().get_queryset(request)
-        return submissions.defer("bundle_zlib").annotate(n_runs=Count("runs"))
+        return submissions.defer("bundle_packed").annotate(n_runs=Count("runs"))
 
     @admin.display(description="Submission")
     def short_id(self, submission: Submission) -> str:

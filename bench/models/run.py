@@ -1,18 +1,16 @@
 """One measured run: what was claimed, what the server derived, and what was decided."""
 
-import json
 import uuid
-import zlib
 from typing import Any
 
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
-from pydantic_core import to_json
 
 from bench.models.node import Node
 from bench.models.status import ReviewStatus
 from bench.models.submission import Submission
+from bench.packing import unpack_columns
 
 
 def _never_negative(field: str) -> models.CheckConstraint:
@@ -91,22 +89,12 @@ class Run(models.Model):
         return f"{self.model}, {self.task or 'no task'}, {self.gpu_class or 'unknown device'}"
 
 
-def pack(columns: dict[str, Any]) -> bytes:
-    """A table of columns as compressed JSON, the fast way, since ingest waits for it."""
-    return zlib.compress(to_json(columns), 1)
-
-
-def unpack(packed: bytes | memoryview) -> dict[str, Any]:
-    columns: dict[str, Any] = json.loads(zlib.decompress(packed))
-    return columns
-
-
 class RunColumns(models.Model):
     """The long tables of a version-3 run, apart so that lists never load them."""
 
     run = models.OneToOneField(Run, on_delete=models.CASCADE, primary_key=True, related_name="columns")
-    items_zlib = models.BinaryField()
-    trace_zlib = models.BinaryField()
+    items_packed = models.BinaryField()
+    trace_packed = models.BinaryField()
 
     class Meta:
         verbose_name_plural = "run columns"
@@ -116,8 +104,8 @@ class RunColumns(models.Model):
 
     def items(self) -> dict[str, Any]:
         """Items by column, `correct` as the server counts it and `energy_j` beside it."""
-        return unpack(self.items_zlib)
+        return unpack_columns(self.items_packed)
 
     def trace(self) -> dict[str, Any]:
         """The recorded samples by column, as sent."""
-        return unpack(self.trace_zlib)
+        return unpack_columns(self.trace_packed)

@@ -1,12 +1,12 @@
 """One bundle as it arrived."""
 
 import uuid
-import zlib
 
 from django.conf import settings
 from django.db import models
 
 from bench.models.status import ReviewStatus
+from bench.packing import unpack
 
 
 class Submission(models.Model):
@@ -17,7 +17,7 @@ class Submission(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     account = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="bench_submissions")
     sha256 = models.CharField(max_length=64)
-    bundle_zlib = models.BinaryField()
+    bundle_packed = models.BinaryField()
     bundle_bytes = models.PositiveIntegerField(help_text="Size before compression.")
     schema_version = models.CharField(max_length=8)
     suite = models.CharField(max_length=32, default="quick")
@@ -34,4 +34,4 @@ class Submission(models.Model):
 
     def bundle(self) -> bytes:
         """The bundle's bytes exactly as they were sent."""
-        return zlib.decompress(self.bundle_zlib)
+        return unpack(self.bundle_packed)

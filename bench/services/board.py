@@ -31,7 +31,7 @@ _READ = (
     "account_id",
     "item_set",
     "node__is_counted",
-    "columns__items_zlib",
+    "columns__items_packed",
 )
 _COLUMNS = (
     "model",

@@ -21,7 +21,7 @@ class Surroundings:
 def known_runs(account: User, identities: Sequence[str]) -> dict[str, Run]:
     """The account's runs with these identities."""
     runs = Run.objects.filter(account=account, identity__in=identities).select_related("submission")
-    return {run.identity: run for run in runs.defer("submission__bundle_zlib")}
+    return {run.identity: run for run in runs.defer("submission__bundle_packed")}
 
 
 def aliases_for(bundle: Mapping[str, Any]) -> Aliases:

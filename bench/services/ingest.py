@@ -1,14 +1,13 @@
 """Takes a bundle in: reads it strictly, derives every figure, and stores all of it or nothing."""
 
 import hashlib
-import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
 from typing import Any
 
-from asyncenergy_controller.wire import WireError, check_json_bytes, parse_bundle, refuse_private
+from asyncenergy_controller.wire import TABLES, WireError, check_json_bytes, parse_bundle, refuse_private
 from django.conf import settings
 from django.db import IntegrityError, transaction
 
@@ -18,9 +17,8 @@ from bench.configuration import item_set
 from bench.derivation import Aliases, Derived, Sent, derived, sent_runs
 from bench.errors import BundleRefused, BundleTooLarge
 from bench.models import Decision, Node, ReviewStatus, Run, RunColumns, Submission
-from bench.models.run import pack
+from bench.packing import pack, pack_columns
 from bench.services import context
-from bench.services.moderation import submissions_summarise
 from bench.services.nodes import node_upsert
 from bench.verification import Evidence, GateResult, Severity, bundle_refusals, judge
 
@@ -85,31 +83,40 @@ def submission_ingest(
     *, account: User, raw: bytes, now: datetime | None = None, is_reference: bool = False
 ) -> IngestResult:
     """Store a bundle's new runs. Raises BundleRefused or BundleTooLarge, with nothing stored."""
-    bundle = _read(raw)
-    parcel = _Parcel(account, raw, bundle, sent_runs(bundle), now or clock.now(), is_reference)
+    bundle, sent = _read(raw)
+    parcel = _Parcel(account, raw, bundle, sent, now or clock.now(), is_reference)
     try:
         return _take_in(parcel)
     except IntegrityError:  # the same runs came in at the same moment; now they are known
         return _take_in(parcel)
 
 
-def _read(raw: bytes) -> Mapping[str, Any]:
-    """The bundle, with everything checked that keeps one out."""
+def _read(raw: bytes) -> tuple[Mapping[str, Any], list[Sent]]:
+    """The bundle and its runs, with everything checked that keeps one out."""
     if len(raw) > MAX_BYTES:
         raise BundleTooLarge(len(raw), MAX_BYTES)
     try:
         data = check_json_bytes(raw)
-        refuse_private(data)
-        parse_bundle(data)
+        _check(data)
     except WireError as error:
         raise BundleRefused.of(error) from error
-    _refuse(data)
-    bundle: Mapping[str, Any] = data
-    return bundle
+    sent = sent_runs(data)
+    _refuse(data, sent)
+    return data, sent
 
 
-def _refuse(bundle: Mapping[str, Any]) -> None:
-    found = bundle_refusals(bundle, allow_simulated=settings.DEMO)
+def _check(data: Any) -> None:
+    """Privacy net and schema: the net's finding comes first, and columns that passed the schema hold only numbers."""
+    try:
+        parse_bundle(data)
+    except WireError:
+        refuse_private(data)
+        raise
+    refuse_private({**data, "runs": [{**run, **dict.fromkeys(TABLES)} for run in data["runs"]]})
+
+
+def _refuse(bundle: Mapping[str, Any], sent: Sequence[Sent]) -> None:
+    found = bundle_refusals(bundle, [one.measured for one in sent], allow_simulated=settings.DEMO)
     places = [{"attr": one.attr, "code": one.code, "detail": one.detail} for one in islice(found, MAX_PLACES)]
     if places:
         more = f" ({len(places) - 1} more places)" if len(places) > 1 else ""
@@ -166,25 +173,24 @@ def _evidence(one: Derived, around: context.Surroundings, parcel: _Parcel) -> Ev
 
 @transaction.atomic
 def _stored(parcel: _Parcel, known: Mapping[str, Run], judged: Sequence[_Judged]) -> IngestResult:
-    submission = _submission_create(parcel)
+    submission = _submission_create(parcel, is_held=any(one.is_held for one in judged))
     nodes = _nodes_upsert(parcel)
     runs = [_run(submission, nodes, one) for one in judged]
     Run.objects.bulk_create(runs)
     RunColumns.objects.bulk_create(_columns(runs, judged))
     Decision.objects.bulk_create(_quarantine(run) for run in runs if run.status == ReviewStatus.QUARANTINED)
-    submissions_summarise([submission.pk])
-    submission.refresh_from_db(fields=["status"])
     return IngestResult(submission, True, _outcomes(parcel, known, {run.identity: run for run in runs}))
 
 
-def _submission_create(parcel: _Parcel) -> Submission:
+def _submission_create(parcel: _Parcel, *, is_held: bool) -> Submission:
     return Submission.objects.create(
         account=parcel.account,
         sha256=parcel.sha256,
-        bundle_zlib=zlib.compress(parcel.raw, 1),
+        bundle_packed=pack(parcel.raw),
         bundle_bytes=len(parcel.raw),
         schema_version=parcel.bundle["schema_version"],
         suite=parcel.bundle.get("suite", "quick"),
+        status=ReviewStatus.QUARANTINED if is_held else ReviewStatus.PENDING,
         generated_at=parcel.generated_at,
         received_at=parcel.now,
     )
@@ -250,7 +256,7 @@ def _run(submission: Submission, nodes: Mapping[str, Node], judged: _Judged) -> 
 
 def _columns(runs: Sequence[Run], judged: Sequence[_Judged]) -> list[RunColumns]:
     return [
-        RunColumns(run=run, items_zlib=pack(one.one.items), trace_zlib=pack(one.one.trace))
+        RunColumns(run=run, items_packed=pack_columns(one.one.items), trace_packed=pack_columns(one.one.trace))
         for run, one in zip(runs, judged, strict=True)
         if one.one.items is not None and one.one.trace is not None
     ]

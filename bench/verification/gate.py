@@ -1,7 +1,7 @@
 """What a gate is: a rule with a name, looked at once for each run. Pure: no Django, no I/O."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
@@ -80,7 +80,7 @@ class GateResult:
     label: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        return {**asdict(self), "severity": self.severity.value}
+        return {name: getattr(self, name) for name in self.__slots__} | {"severity": str(self.severity)}
 
 
 Check = Callable[[Evidence], Verdict | Sequence[Verdict]]
@@ -98,7 +98,10 @@ class Gate:
     def results(self, evidence: Evidence) -> list[GateResult]:
         found = self.check(evidence)
         verdicts = [found] if isinstance(found, Verdict) else found
-        return [GateResult(self.code, self.severity, **asdict(verdict)) for verdict in verdicts]
+        return [
+            GateResult(self.code, self.severity, one.passed, one.sentence, one.observed, one.limit, one.label)
+            for one in verdicts
+        ]
 
 
 def unknown(what: str) -> Verdict:

@@ -41,10 +41,10 @@ def mean_power(e: Evidence) -> Verdict:
 
 
 def sample_power(e: Evidence) -> Verdict:
-    powers = [watts for watts in e.trace.get("gpu_power_w") or () if watts is not None]
-    if not powers or e.limit_w is None or e.trace.get("power_field") == "instant":
+    most = e.figure("peak_sampled_gpu_w")
+    if most is None or e.limit_w is None or e.trace.get("power_field") == "instant":
         return unknown("no averaged power samples beside a power limit")
-    most, limit = max(powers), SAMPLE_OF_LIMIT * e.limit_w
+    limit = SAMPLE_OF_LIMIT * e.limit_w
     return Verdict(most <= limit, f"Highest power sample {most:,.1f} W (limit {limit:,.0f} W).", most, limit)
 
 

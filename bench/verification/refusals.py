@@ -1,14 +1,17 @@
 """Gates that refuse a bundle: nothing of it is stored. Pure: no Django, no I/O.
 
-They look at one run as it was sent and return the offending places; the schema has been checked before.
+They look at one run as it was sent, its columns as arrays, and return the offending places; the schema has been
+checked before.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Any
 
-from asyncenergy_controller.wire import ENERGY_BOUNDARIES, ENERGY_SOURCES, KNOWN_TASKS
+import numpy as np
+from asyncenergy_controller.wire import ENERGY_BOUNDARIES, ENERGY_SOURCES, KNOWN_TASKS, TABLES
+
+from bench.columns import Array, present
 
 # may be below 0: temperatures, differences, fitted slopes, seeds, and -1 for no token limit
 _SIGNED = frozenset(
@@ -26,7 +29,7 @@ _SIGNED = frozenset(
         "max_tokens",
     }
 )
-_UNCHECKED_COLUMNS = frozenset({"gpu_temp_c", "answer", "finish_reason", "power_field"})  # signed, or words
+_SIGNED_COLUMNS = frozenset({"gpu_temp_c"})
 _COUNTS = frozenset({"n_items", "n_correct"})
 HIGHEST = 1e18  # far above any joule, watt or second, far below what sums and squares can't hold
 HIGHEST_COUNT = 1_000_000_000
@@ -42,12 +45,14 @@ class Refusal:
     detail: str
 
 
-def bundle_refusals(bundle: Mapping[str, Any], *, allow_simulated: bool) -> Iterator[Refusal]:
-    """Everything that keeps a bundle out of the corpus, with places from its top."""
+def bundle_refusals(
+    bundle: Mapping[str, Any], runs: Iterable[Mapping[str, Any]], *, allow_simulated: bool
+) -> Iterator[Refusal]:
+    """Everything that keeps a bundle out of the corpus, with places from its top. `runs` have arrays for columns."""
     for table in ("nodes", "baselines", "load_profiles", "grades"):
         for i, entry in enumerate(bundle.get(table) or ()):
             yield from _inside(f"{table}.{i}", _implausible_fields(entry))
-    for i, run in enumerate(bundle["runs"]):
+    for i, run in enumerate(runs):
         yield from _inside(f"runs.{i}", refusals(run, allow_simulated=allow_simulated))
 
 
@@ -109,54 +114,52 @@ def _counts(run: Mapping[str, Any]) -> Iterator[Refusal]:
 
 
 def _implausible_columns(run: Mapping[str, Any]) -> Iterator[Refusal]:
-    for table in ("items", "trace"):
+    for table in TABLES:
         for name, column in run[table].items():
-            if name in _UNCHECKED_COLUMNS or name in _COUNTERS or not isinstance(column, list):
+            if name in _SIGNED_COLUMNS or name in _COUNTERS or not isinstance(column, np.ndarray):
                 continue
-            at = _first_outside(column, 0)
+            at = _first_outside(column)
             if at is not None:
                 place = f"{table}.{name}.{at}"
                 below = column[at] < 0
-                words = f"is {column[at]}; it can't be below 0" if below else f"is over {HIGHEST:.0e}"
+                words = f"is {column[at]:g}; it can't be below 0" if below else f"is over {HIGHEST:.0e}"
                 yield Refusal(place, "negative" if below else "too_large", f"{place} {words}.")
 
 
 def _falling_counters(trace: Mapping[str, Any]) -> Iterator[Refusal]:
     """A driver reload may take a rebased counter below 0, once and for good; nothing else may."""
     for name in _COUNTERS:
-        column = trace.get(name) or []
-        at = _first_outside(column, 0)
+        column = trace.get(name)
+        if column is None:
+            continue
+        at = _first_outside(column)
         if at is None or (name == "cpu_energy_uj" and at > 0):  # a processor's counter wraps
             continue
-        if at == 0 or not _is_one_reset([value for value in column if value is not None]):
+        if at == 0 or not _is_one_reset(present(column)):
             place = f"trace.{name}.{at}"
-            yield Refusal(place, "negative", f"{place} is {column[at]}; an energy counter can't be below 0.")
+            yield Refusal(place, "negative", f"{place} is {column[at]:g}; an energy counter can't be below 0.")
 
 
-def _is_one_reset(readings: Sequence[float]) -> bool:
-    falls = [i for i, (before, after) in enumerate(pairwise(readings)) if after < before]
-    if len(falls) != 1:
+def _is_one_reset(readings: Array) -> bool:
+    falls = np.flatnonzero(np.diff(readings) < 0)
+    if falls.size != 1:
         return False
-    rest = readings[falls[0] + 2 :]
-    return not rest or rest[0] < readings[falls[0]]
+    before = int(falls[0])
+    rest = readings[before + 2 :]
+    return not rest.size or bool(rest[0] < readings[before])
 
 
 def _scores(items: Mapping[str, Any]) -> Iterator[Refusal]:
-    at = next((i for i, score in enumerate(items["correct"]) if score > 1), None)
-    if at is not None:
-        shown = items["correct"][at]
-        yield Refusal(f"items.correct.{at}", "score_range", f"items.correct.{at} is {shown}; a score is 0 to 1.")
+    for at in np.flatnonzero(items["correct"] > 1)[:1]:
+        place, shown = f"items.correct.{at}", items["correct"][at]
+        yield Refusal(place, "score_range", f"{place} is {shown:g}; a score is 0 to 1.")
 
 
 def _spans(run: Mapping[str, Any]) -> Iterator[Refusal]:
-    items = run["items"]
-    ends = enumerate(zip(items["t_start_s"], items["t_end_s"], strict=True))
-    for i, (start, end) in ends:
-        if end < start:
-            yield Refusal(
-                f"items.t_end_s.{i}", "end_before_start", f"Item {i} ends at {end} s, before its start at {start} s."
-            )
-            break
+    starts, ends = run["items"]["t_start_s"], run["items"]["t_end_s"]
+    for i in np.flatnonzero(ends < starts)[:1]:
+        words = f"Item {i} ends at {ends[i]:g} s, before its start at {starts[i]:g} s."
+        yield Refusal(f"items.t_end_s.{i}", "end_before_start", words)
     for i, phase in enumerate(run.get("ledger") or ()):
         if phase["t_end_s"] < phase["t_start_s"]:
             yield Refusal(
@@ -166,11 +169,9 @@ def _spans(run: Mapping[str, Any]) -> Iterator[Refusal]:
             )
 
 
-def _first_outside(column: Sequence[float | None], lowest: float) -> int | None:
-    present = [value for value in column if value is not None]
-    if not present or (min(present) >= lowest and max(present) <= HIGHEST):  # nearly always, and at C speed
-        return None
-    return next(i for i, value in enumerate(column) if value is not None and not lowest <= value <= HIGHEST)
+def _first_outside(column: Array) -> int | None:
+    outside = (column < 0) | (column > HIGHEST)
+    return int(outside.argmax()) if outside.any() else None
 
 
 def _listed(words: frozenset[str]) -> str:

@@ -29,8 +29,8 @@ PASSING_AND_FAILING: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         {"figures": {"mean_gpu_w": 0.28}, "run": {"power_limit_w": 350.0}, "idle_w": 30.0},  # kW for W
     ),
     "sample_power": (
-        {"run": {"power_limit_w": 350.0, "trace": {"gpu_power_w": [300.0, None, 500.0], "power_field": "average"}}},
-        {"run": {"power_limit_w": 350.0, "trace": {"gpu_power_w": [300.0, 600.0], "power_field": "average"}}},
+        {"figures": {"peak_sampled_gpu_w": 500.0}, "run": {"power_limit_w": 350.0}},
+        {"figures": {"peak_sampled_gpu_w": 600.0}, "run": {"power_limit_w": 350.0}},
     ),
     "joules_per_token": ({"figures": {"joules_per_token": 1.7}}, {"figures": {"joules_per_token": 1700.0}}),
     "peers": (
@@ -122,8 +122,8 @@ def test_a_run_on_a_processor_needs_no_gpu():
 
 
 def test_an_instant_power_field_is_no_average_over_the_limit():
-    trace = {"gpu_power_w": [753.0], "power_field": "instant"}
-    assert verdict("sample_power", {"run": {"power_limit_w": 350.0, "trace": trace}}) is None
+    run = {"power_limit_w": 350.0, "trace": {"power_field": "instant"}}
+    assert verdict("sample_power", {"figures": {"peak_sampled_gpu_w": 753.0}, "run": run}) is None
 
 
 def test_eight_cards_may_draw_eight_times_the_limit():

@@ -1,5 +1,7 @@
 """How sure a figure is: Wilson for accuracy, bootstrap for joules per correct answer."""
 
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from math import hypot, sqrt
 
 import numpy as np
@@ -8,6 +10,7 @@ import numpy.typing as npt
 from .columns import Array, Numbers, require_same_length, to_array
 
 Pairs = npt.NDArray[np.complex128]
+Picks = npt.NDArray[np.integer]
 
 Z_95 = 1.959963984540054
 MIN_BOOTSTRAP_ITEMS = 10
@@ -51,7 +54,7 @@ def bootstrap_jpc_interval(
     if total_j is None or np.isnan(total_j) or energy.size < MIN_BOOTSTRAP_ITEMS:
         return None
     energy = energy + (total_j - energy.sum()) / energy.size
-    drawn_j, drawn_score = _draw_sums(energy, score, np.random.default_rng(seed), draws)
+    drawn_j, drawn_score = _draw_sums(energy, score, seed, draws)
     n_correct = np.rint(drawn_score)
     some = n_correct > 0
     if 1 - some.mean() > MAX_SHARE_WITHOUT_CORRECT:
@@ -67,25 +70,36 @@ def widen_between_machines(
     return value - hypot(value - low, gain * value), value + hypot(high - value, gain * value)
 
 
-def _draw_sums(energy: Array, score: Array, rng: np.random.Generator, draws: int) -> tuple[Array, Array]:
+def _draw_sums(energy: Array, score: Array, seed: int, draws: int) -> tuple[Array, Array]:
     """Sums of energy and of score over `draws` resamples of all items."""
-    n = energy.size
     # One complex number holds an item's energy and score, so that one gather draws both.
     items: Pairs = energy + 1j * score
-    if n > _MAX_TABLED_ITEMS:
-        sums = _gather_sums(items, n, rng, draws)
+    if items.size > _MAX_TABLED_ITEMS:
+        sums = _gather_sums(items, _pick_chunks(items.size, items.size, np.random.default_rng(seed), draws))
     else:
-        # Two independent picks are one pick from all ordered twosomes, for half the random numbers.
-        twosomes = np.add.outer(items, items).ravel()
-        sums = _gather_sums(twosomes, n // 2, rng, draws) + _gather_sums(items, n % 2, rng, draws)
+        # Two independent picks are one pick from all ordered twosomes, for half the work.
+        twosomes, odd = _tabled_picks(items.size, seed, draws)
+        sums = _gather_sums(np.add.outer(items, items).ravel(), twosomes) + _gather_sums(items, odd)
     return sums.real, sums.imag
 
 
-def _gather_sums(table: Pairs, picks: int, rng: np.random.Generator, draws: int) -> Pairs:
-    """For each draw the sum of `picks` entries picked from the table with replacement."""
-    sums: Pairs = np.zeros(draws, dtype=np.complex128)
+@lru_cache(maxsize=4)
+def _tabled_picks(n: int, seed: int, draws: int) -> tuple[tuple[Picks, ...], tuple[Picks, ...]]:
+    """Which twosomes and, of an odd number of items, which single ones: the same for all runs of so many items."""
+    rng = np.random.default_rng(seed)
+    twosomes, odd = tuple(_pick_chunks(n * n, n // 2, rng, draws)), tuple(_pick_chunks(n, n % 2, rng, draws))
+    smallest = np.min_scalar_type(n * n)
+    return tuple(chunk.astype(smallest) for chunk in twosomes), odd
+
+
+def _pick_chunks(size: int, picks: int, rng: np.random.Generator, draws: int) -> Iterator[Picks]:
+    """For each draw so many picks from 0..size-1, with replacement; a chunk of draws at a time."""
     step = max(1, _PICKED_AT_ONCE // max(1, picks))
     for first in range(0, draws, step):
-        size = (min(step, draws - first), picks)
-        sums[first : first + step] = table[rng.integers(0, table.size, size=size)].sum(axis=1)
+        yield rng.integers(0, size, size=(min(step, draws - first), picks))
+
+
+def _gather_sums(table: Pairs, chunks: Iterable[Picks]) -> Pairs:
+    """For each draw the sum of the picked entries."""
+    sums: Pairs = np.concatenate([table[chunk].sum(axis=1) for chunk in chunks])
     return sums

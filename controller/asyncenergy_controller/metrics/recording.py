@@ -50,7 +50,8 @@ class Recording:
         """Raise ValueError for columns of different length, times that do not rise, an item that ends too early."""
         items: Mapping[str, Any] = run.get("items") or {}
         n_items = max((len(column) for column in items.values() if column is not None), default=0)
-        recording = cls(run, to_times((run.get("trace") or {}).get("t_s") or (), "trace.t_s"), n_items)
+        times_s = (run.get("trace") or {}).get("t_s")
+        recording = cls(run, to_times(() if times_s is None else times_s, "trace.t_s"), n_items)
         starts, ends = recording.item("t_start_s"), recording.item("t_end_s")
         if (ends < starts).any():
             at = int((ends < starts).argmax())

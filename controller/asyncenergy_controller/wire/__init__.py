@@ -4,8 +4,8 @@ Pure: standard library and pydantic. No numpy, no network, no Django.
 """
 
 from asyncenergy_controller.wire.bundle import Bundle, BundleV2, BundleV3, parse_bundle
-from asyncenergy_controller.wire.canonical import canonical_json, run_identity
-from asyncenergy_controller.wire.columns import MAX_ITEMS, MAX_SAMPLES, ItemColumns, TraceColumns
+from asyncenergy_controller.wire.canonical import TABLES, canonical_json, run_identity
+from asyncenergy_controller.wire.columns import MAX_ITEMS, MAX_SAMPLES, WORD_COLUMNS, ItemColumns, TraceColumns
 from asyncenergy_controller.wire.consent import CONSENT_TEXT, CONSENT_VERSION
 from asyncenergy_controller.wire.errors import WireError
 from asyncenergy_controller.wire.json_bytes import MAX_NESTING, check_json_bytes
@@ -32,6 +32,8 @@ __all__ = [
     "MAX_NESTING",
     "MAX_SAMPLES",
     "SHIPPED_ANSWER_TASKS",
+    "TABLES",
+    "WORD_COLUMNS",
     "Bundle",
     "BundleError",
     "BundleV2",

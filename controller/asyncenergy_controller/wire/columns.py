@@ -7,6 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 MAX_ITEMS = 5_000
 MAX_SAMPLES = 200_000
+WORD_COLUMNS = frozenset({"answer", "finish_reason", "power_field"})  # all others are numbers
 
 STRICT = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False, frozen=True, protected_namespaces=())
 

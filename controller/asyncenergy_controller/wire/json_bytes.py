@@ -27,9 +27,9 @@ def check_json_bytes(raw: bytes) -> Any:
     Raises WireError with code ``too_deep`` (over 12 levels, counted before parsing), ``not_finite``
     (NaN, Infinity, numbers no float can hold), ``nul`` or ``unreadable``.
     """
-    unescaped = raw.replace(rb"\\", b"")
+    unescaped = raw.replace(rb"\\", b"") if b"\\" in raw else raw
     _refuse_nul(unescaped)
-    outside = b"".join(unescaped.replace(rb"\"", b"").split(b'"')[::2])
+    outside = _outside_strings(unescaped)
     _refuse_depth(outside)
     huge = _may_hold_huge(outside)
     if not huge:
@@ -58,8 +58,13 @@ def _read_slowly(raw: bytes, huge: bool) -> Any:
 
 
 def _refuse_nul(unescaped: bytes) -> None:
-    if b"\\u0000" in unescaped or b"\x00" in unescaped:
+    if b"\x00" in unescaped or (b"\\" in unescaped and b"\\u0000" in unescaped):
         raise WireError("nul", "The body holds a NUL character; take it out.")
+
+
+def _outside_strings(unescaped: bytes) -> bytes:
+    unquoted = unescaped.replace(rb"\"", b"") if b"\\" in unescaped else unescaped
+    return b"".join(unquoted.split(b'"')[::2])
 
 
 def _refuse_depth(outside: bytes) -> None:
