@@ -8,6 +8,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("admin/", admin.site.urls),
     path("accounts/", include("accounts.urls")),
     path("", include("bench.urls")),
+    path("", include("learn.urls")),
     path("", include("api.urls")),
 ]
 

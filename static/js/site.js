@@ -1,6 +1,7 @@
 /* Progressive enhancement only: every page is complete without this file.
    1. explanations open on focus and hover as well as on press
-   2. charts are drawn from the tables beside them, so both show the same numbers */
+   2. answers of the API are shown indented
+   3. charts are drawn from the tables beside them, so both show the same numbers */
 (() => {
   "use strict";
 
@@ -43,7 +44,14 @@
     if (opener(event) && Date.now() - openedAt < TAP_MS) event.preventDefault();
   }, true);
 
-  /* 2 charts ----------------------------------------------------------------------------- */
+  /* 2 answers of the API, indented ------------------------------------------------------- */
+  document.addEventListener("htmx:beforeSwap", (event) => {
+    if (!event.detail.target.matches("[data-json]")) return;
+    event.detail.serverResponse = JSON.stringify(JSON.parse(event.detail.serverResponse), null, 2);
+    event.detail.shouldSwap = true;
+  });
+
+  /* 3 charts ----------------------------------------------------------------------------- */
   if (!window.Chart) return;
 
   const probe = document.body.appendChild(document.createElement("i"));

@@ -1,0 +1,1 @@
+"""Articles, posts and the glossary, and what search engines and feed readers ask for."""

@@ -1,0 +1,35 @@
+"""The pages for programs show calls that answer."""
+
+import pytest
+
+from tests.bench.pages_corpus import make_row, publish_recorded_runs
+from tests.bench.pages_html import read
+
+pytestmark = pytest.mark.django_db
+
+
+def examples(client):
+    return [link["href"] for link in read(client.get("/bench/api/")).all("a") if "hx-get" in link]
+
+
+def test_every_example_answers_with_something(client):
+    publish_recorded_runs()
+    for href in examples(client):
+        response = client.get(href)
+        assert response.status_code == 200, href
+        answer = response.json()
+        assert answer.get("results", answer), href
+
+
+def test_examples_use_values_of_this_corpus(client):
+    make_row("a", task="gsm8k", gpu_class="RTX 3090")
+    assert any("task=gsm8k" in href and "RTX+3090" in href for href in examples(client))
+
+
+def test_examples_of_an_empty_corpus_answer_too(client):
+    assert [client.get(href).status_code for href in examples(client)] == [200] * 3
+
+
+def test_the_commands_name_this_site(client):
+    assert "curl 'http://testserver/api/v1/bench/leaderboard" in read(client.get("/bench/api/")).text
+    assert "http://testserver/mcp" in read(client.get("/bench/mcp/")).text
