@@ -3,6 +3,7 @@
 from collections import Counter
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
+from urllib.parse import urljoin
 
 VOID = {"area", "base", "br", "col", "hr", "img", "input", "link", "meta", "source", "wbr"}
 DRAWN = {"line", "rect", "text", "svg", "g"}
@@ -45,6 +46,14 @@ class Page(HTMLParser):
         self._text.append(data)
 
     @property
+    def title(self) -> str:
+        return " ".join(self.html.split("<title>")[1].split("</title>")[0].split())
+
+    @property
+    def description(self) -> str:
+        return next((meta.get("content", "") for meta in self.all("meta") if meta.get("name") == "description"), "")
+
+    @property
     def text(self) -> str:
         """The words of the page; narrow spaces read as plain ones."""
         return " ".join("".join(self._text).replace("\u202f", " ").split())
@@ -59,3 +68,25 @@ class Page(HTMLParser):
 def read(response) -> Page:
     """The page of a response."""
     return Page(response.content.decode())
+
+
+def crawl(client, start: str = "/", most: int = 400) -> tuple[dict[str, Page], dict[str, int]]:
+    """Every page that can be reached by links, and the status of every address that was asked for."""
+    waiting, pages = [start], {}
+    statuses: dict[str, int] = {}
+    while waiting and len(statuses) < most:
+        address = waiting.pop(0)
+        if address in statuses:
+            continue
+        response = client.get(address, follow=True)
+        statuses[address] = response.status_code
+        body = response.getvalue()  # a file is closed once it is read
+        if response.get("Content-Type", "").startswith("text/html") and address != "/api/docs":
+            pages[address] = Page(body.decode())
+            waiting += [urljoin(address, link).split("#")[0] for link in _links(pages[address])]
+    return pages, statuses
+
+
+def _links(page: Page) -> list[str]:
+    links = page.values("href") + page.values("src")
+    return [link for link in links if not link.startswith(("#", "http:", "https:", "mailto:", "data:"))]
