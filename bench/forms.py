@@ -93,3 +93,13 @@ def _choices(known: Sequence[str], asked: str) -> list[tuple[str, str]]:
 
 def _plain(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+class PageNumber(forms.Form):
+    """Which page of a list; one that can't be read is the first."""
+
+    page = forms.IntegerField(required=False, min_value=1, max_value=10_000)
+
+    @property
+    def number(self) -> int:
+        return (self.cleaned_data.get("page") if self.is_valid() else None) or 1

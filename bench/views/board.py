@@ -1,33 +1,24 @@
-"""Pages of the corpus. Every figure comes from a selector; nothing here writes."""
+"""The home page and the leaderboard."""
 
 from typing import Any
 from urllib.parse import urlencode
-from uuid import UUID
 
-from asyncenergy_controller.wire import CONSENT_TEXT
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.cache import patch_vary_headers
 from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_safe
 from django_htmx.http import push_url
-from django_htmx.middleware import HtmxDetails
 
-from accounts.models import User
 from bench import selectors
 from bench.forms import ROWS_PER_PAGE, BoardFilter
 from bench.pages import board as boards
 from bench.pages import run as runs
 from bench.presentation import counted
 from bench.selectors import BoardQuery
+from bench.views.htmx import HtmxRequest, is_swap
 
 HOME_ROWS = 5
-
-
-class HtmxRequest(HttpRequest):
-    """A request that has passed django-htmx's middleware."""
-
-    htmx: HtmxDetails
 
 
 @require_safe
@@ -48,22 +39,15 @@ def home(request: HttpRequest) -> HttpResponse:
     return render(request, "bench/home.html", context)
 
 
-@require_safe
-def measure(request: HttpRequest) -> HttpResponse:
-    """How to measure one's own machine, and what is shared."""
-    return render(request, "bench/measure.html", {"section": "measure", "consent": CONSENT_TEXT})
-
-
 @gzip_page
 @require_safe
 def leaderboard(request: HtmxRequest) -> HttpResponse:
     """The ranked configurations of one task; for htmx only the rows."""
     form = BoardFilter(request.GET, facets=selectors.board_facets())
-    is_swap = bool(request.htmx) and not request.htmx.history_restore_request
-    template = "bench/leaderboard.html" + ("#swap" if is_swap else "")
+    template = "bench/leaderboard.html" + ("#swap" if is_swap(request) else "")
     response = render(request, template, _board_context(form))
     patch_vary_headers(response, ["HX-Request"])
-    return push_url(response, request.path + form.link()) if is_swap else response
+    return push_url(response, request.path + form.link()) if is_swap(request) else response
 
 
 def _board_context(form: BoardFilter) -> dict[str, Any]:
@@ -100,14 +84,3 @@ def _relaxations(form: BoardFilter) -> list[dict[str, Any]]:
         if n
     ]
     return [*near, {"label": "all rows of this task", "href": _task_link(form.query().task)}]
-
-
-@gzip_page
-@require_safe
-def run(request: HttpRequest, run_id: UUID) -> HttpResponse:
-    """One run with its evidence; not published means not found, but for its owner and the maintainers."""
-    viewer = request.user if isinstance(request.user, User) else None
-    detail = selectors.run_detail(run_id, viewer=viewer)
-    if detail is None:
-        raise Http404("No run is published under this id.")
-    return render(request, "bench/run.html", {"section": "measure", **runs.context(detail)})
