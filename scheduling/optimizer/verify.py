@@ -81,11 +81,12 @@ def _shape(placement: Placement, job: Job) -> list[str]:
 
 def _window(placement: Placement, job: Job, now: datetime | None) -> list[str]:
     wrong: list[str] = []
-    if placement.start < job.earliest_start:
+    start, end = placement.start.astimezone(UTC), placement.end.astimezone(UTC)
+    if start < job.earliest_start.astimezone(UTC):
         wrong.append(f"job {job.id!r} starts before its earliest start")
-    if placement.end > job.deadline:
+    if end > job.deadline.astimezone(UTC):
         wrong.append(f"job {job.id!r} ends after its deadline")
-    if now is not None and placement.start < now:
+    if now is not None and start < now.astimezone(UTC):
         wrong.append(f"job {job.id!r} starts in the past")
     return wrong
 
@@ -144,7 +145,8 @@ def _money(placement: Placement, job: Job, prices: Sequence[PricePoint], *, may_
 
 
 def _price_at(moment: datetime, prices: Sequence[PricePoint]) -> float:
-    return next((point.price_per_kwh for point in prices if point.start <= moment < point.end), 0.0)
+    at = moment.timestamp()
+    return next((p.price_per_kwh for p in prices if p.start.timestamp() <= at < p.end.timestamp()), 0.0)
 
 
 def _together(
