@@ -1,4 +1,4 @@
-"""Who plans an account is decided by one UPDATE; a worker that dies loses nothing, what happens meanwhile is not lost."""
+"""One UPDATE decides who plans an account; a worker that dies loses nothing, nor does what happens meanwhile."""
 
 import os
 import signal
