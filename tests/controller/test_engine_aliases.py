@@ -1,7 +1,7 @@
 """Names of models as they leave the box."""
 
 import pytest
-from asyncenergy_controller.engine.aliases import IDENTITY, public_model_name, quantization_of
+from asyncenergy_controller.engine.aliases import IDENTITY, ggml_quantization, public_model_name, quantization_of
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -33,6 +33,22 @@ from hypothesis import strategies as st
 def test_paths_and_file_endings_go_and_the_quantization_is_read(raw, name, quantization):
     assert public_model_name(raw) == name
     assert quantization_of(raw) == quantization
+
+
+@pytest.mark.parametrize(
+    ("file_type", "quantization"),
+    [
+        ("Q4_K - Medium", "Q4_K_M"),
+        ("Q3_K - Large", "Q3_K_L"),
+        ("Q8_0", "Q8_0"),
+        ("all F32", "F32"),
+        ("(guessed) Q4_K - Small", "Q4_K_S"),
+        ("IQ2_XXS - 2.0625 bpw", "IQ2_XXS"),
+        ("", None),
+    ],
+)
+def test_llama_cpps_words_for_a_file_type_become_the_usual_name(file_type, quantization):
+    assert ggml_quantization(file_type) == quantization
 
 
 def test_a_users_own_alias_wins_over_the_name():

@@ -41,6 +41,17 @@ def quantization_of(raw: str) -> str | None:
     return match["name"].upper().replace("-BIT", "BIT") if match else None
 
 
+def ggml_quantization(file_type: str) -> str | None:
+    """llama.cpp's own words for a file type (`Q4_K - Medium`, `all F32`) as file names have it."""
+    words = re.fullmatch(
+        r"(?:\(guessed\) )?(?:all )?(?P<name>\w+)(?: - (?P<size>Small|Medium|Large|[\d.]+ bpw))?.*", file_type
+    )
+    if words is None:
+        return None
+    size = words["size"] or ""
+    return words["name"] + (f"_{size[0]}" if size.isalpha() else "")
+
+
 def public_model_name(raw: str, aliases: Mapping[str, str] = ALIASES) -> str:
     """The name that may leave the box: basename without quantization, through the alias map."""
     base = model_basename(raw)

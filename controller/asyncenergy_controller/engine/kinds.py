@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from asyncenergy_controller.engine.aliases import public_model_name, quantization_of
-from asyncenergy_controller.engine.shapes import count, mapping, mappings
+from asyncenergy_controller.engine.aliases import ggml_quantization, public_model_name, quantization_of
+from asyncenergy_controller.engine.shapes import count, mapping, mappings, text
 from asyncenergy_controller.engine.types import EngineInfo, PrefixCache
 
 Fetch = Callable[[str], Any]  # path -> decoded JSON, or None where the server has no such page
@@ -145,11 +145,12 @@ def _compatible(fetch: Fetch) -> Recognised | None:
 def _llama_cpp_details(fetch: Fetch, model_id: str) -> Mapping[str, Any]:
     props = mapping(fetch("/props"))
     settings = mapping(props.get("default_generation_settings"))
+    path = text(props.get("model_path")) or model_id
     return {
-        "path": props.get("model_path") or model_id,
+        "path": path,
         "ctx_size": settings.get("n_ctx"),
         "slots": props.get("total_slots"),
-        "quantization": props.get("model_ftype"),
+        "quantization": quantization_of(path) or ggml_quantization(text(props.get("model_ftype"))),
     }
 
 
