@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 from math import fsum
 from time import monotonic
+from typing import Any
 
 from scheduling.optimizer.baseline import earliest_runs
 from scheduling.optimizer.certificate import certificate
@@ -20,6 +21,7 @@ from scheduling.optimizer.types import Infeasible, Job, Piece, Placement, Plan, 
 from scheduling.optimizer.verify import verify
 
 NODE_LIMIT = 2_000
+ROUNDING = 1e-9
 
 
 class UnsoundPlanError(RuntimeError):
@@ -83,40 +85,43 @@ def _assembled(
     runs = sorted((run for outcome in outcomes for run in outcome.runs), key=lambda run: run.task.id)
     kept = [_kept(problem, run, placement) for run, placement in zip(problem.pinned, pinned, strict=True)]
     placements = sorted([*(_placement(problem, run) for run in runs), *kept], key=lambda p: p.id)
-    cost = fsum(placement.cost for placement in placements)
-    fixed = [part for run in problem.pinned for part in _priced_parts(problem, run)]
-    carried = fsum(
-        [p.cost for p, run in zip(kept, problem.pinned, strict=True) if not _is_priced(problem, run)]
-        + [
-            -part.cost(problem.curve)
-            for run in problem.pinned
-            if not _is_priced(problem, run)
-            for part in _priced_parts(problem, run)
-        ]
+    cost, carried = fsum(placement.cost for placement in placements), _carried(problem, kept)
+    proof = _proof(problem, outcomes, runs, cost - carried, budget)
+    baseline = {run.task.id: run.cost(problem.curve) for run in earliest_runs(problem, [run.task for run in runs])}
+    return Plan(
+        placements=tuple(placements),
+        infeasible=sorted(infeasible, key=lambda i: i.id),
+        cost=cost,
+        lower_bound=proof["lower_bound"] + carried,
+        solver_bound=fsum([*(outcome.bound for outcome in outcomes), *(p.cost for p in kept)]),
+        baseline_costs=baseline | {placement.id: placement.cost for placement in kept},
+        certificate=proof | {"carried_cost": carried},
+        proved=all(outcome.proved for outcome in outcomes),
+        time_limited=budget.time_limited,
+        pinned=tuple(placement.id for placement in kept),
     )
+
+
+def _proof(
+    problem: Problem, outcomes: Sequence[Outcome], runs: Sequence[Run], cost: float, budget: Budget
+) -> dict[str, Any]:
+    """Return the certificate with the best bound known."""
+    fixed = [part for run in problem.pinned for part in _priced_parts(problem, run)]
     groups = [problem.only(run.task for run in outcome.runs) for outcome in outcomes]
     pairs = zip(groups, outcomes, strict=True)
     rows = [row for group, outcome in pairs for row in best_time_prices(group, outcome, fixed, budget)]
     prices = prices_from(problem, rows)
     bound = lower_bound(problem, [run.task for run in runs], fixed, prices)
-    bound = min(bound, cost - carried) if bound - (cost - carried) < 1e-9 else bound
-    proof = certificate(problem, runs, fixed, prices, cost=cost - carried, bound=bound)
-    proof["carried_cost"] = carried
-    return Plan(
-        placements=tuple(placements),
-        infeasible=sorted(infeasible, key=lambda i: i.id),
-        cost=cost,
-        lower_bound=bound + carried,
-        solver_bound=fsum([*(outcome.bound for outcome in outcomes), *(p.cost for p in kept)]),
-        baseline_costs={
-            **{run.task.id: run.cost(problem.curve) for run in earliest_runs(problem, [run.task for run in runs])},
-            **{placement.id: placement.cost for placement in kept},
-        },
-        certificate=proof,
-        proved=all(outcome.proved for outcome in outcomes),
-        time_limited=budget.time_limited,
-        pinned=tuple(p.id for p in kept),
-    )
+    if cost < bound < cost + ROUNDING:
+        bound = cost
+    return certificate(problem, runs, fixed, prices, cost=cost, bound=bound)
+
+
+def _carried(problem: Problem, kept: Sequence[Placement]) -> float:
+    """What pinned runs cost in hours whose prices are not known any more: their cost as it was, less the known part."""
+    gone = [(p, run) for p, run in zip(kept, problem.pinned, strict=True) if not _is_priced(problem, run)]
+    known = [part.cost(problem.curve) for _, run in gone for part in _priced_parts(problem, run)]
+    return fsum([*(placement.cost for placement, _ in gone), *(-money for money in known)])
 
 
 def _placement(problem: Problem, run: Run) -> Placement:

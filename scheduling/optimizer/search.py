@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import fsum
 
 import numpy as np
 from scipy import sparse
@@ -110,12 +111,17 @@ class _Search:
             programme = self.model.programme(left_out)
             relaxed = relax(programme, self.model.cost, self.budget)
         if relaxed is None:
-            return self._outcome(best, -np.inf, False, None)
+            return self._outcome(best, self._each_alone(best), False, None)
         best = self._better(polished(self.problem, best), self._rounded(relaxed))
         best, bound, proved = self._cheapest(programme, relaxed, best)
         if proved:
             best = self._earliest(programme, relaxed, best)
         return self._outcome(best, bound, proved and proved_out, relaxed)
+
+    def _each_alone(self, runs: Sequence[Run]) -> float:
+        """The bound that needs no solver: every task at its best, as if it were alone."""
+        found = [best_run(self.problem, run.task) for run in runs]
+        return fsum(best.cost for best in found if best)
 
     def _feasible(self, programme: Programme) -> list[Run] | None:
         """Return any plan of the programme: what there is to fall back on if the search for money finds nothing."""

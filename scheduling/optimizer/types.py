@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from math import fsum
 from typing import Any, Literal
 
 Power = float | Sequence[tuple[float, float]]
@@ -123,4 +124,4 @@ class Plan:
     @property
     def baseline_cost(self) -> float:
         """What the placed jobs cost, each begun as early as possible."""
-        return sum(self.baseline_costs.values())
+        return fsum(self.baseline_costs.values())

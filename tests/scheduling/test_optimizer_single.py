@@ -28,7 +28,7 @@ def cost_by_hand(points: list[PricePoint], profile: list[tuple[int, int]], start
     return total
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(values, profiles)
 def test_no_other_start_is_cheaper(hourly, profile):
     horizon = 60 * len(hourly)
@@ -38,7 +38,7 @@ def test_no_other_start_is_cheaper(hourly, profile):
     if work.duration_s > horizon * 60:
         assert made.infeasible
         return
-    others = [cost_by_hand(points, profile, s) for s in range(0, horizon - int(work.duration_s // 60) + 1, 7)]
+    others = [cost_by_hand(points, profile, s) for s in range(0, horizon - int(work.duration_s // 60) + 1, 17)]
     assert made.cost <= min(others) + 1e-9
     assert made.lower_bound == pytest.approx(made.cost, abs=1e-9)
     assert made.proved
