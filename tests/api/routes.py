@@ -13,10 +13,14 @@ from accounts.models import User
 from accounts.services import api_key_create, login_open
 from bench.models import Alias
 from bench.services import alias_set, run_publish, submission_ingest
+from scheduling.models import Market, ScheduleVersion, Workflow
+from scheduling.services import account_plan, prices_load_csv, runs_ingest, workflow_create
 from tests import people
 from tests.wire.bundles import make_bundle
 
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
+PRICES = b"start,end,price_per_kwh\n2026-08-20T00:00Z,2026-08-20T01:00Z,0.1\n"
+RUN = {"controller_id": "box", "run_id": "1", "ts": "2026-08-20T12:00:00Z"}
 PEOPLE = ("stranger", "submitter", "maintainer")
 PARAMETER = re.compile(r"\(\?P<(\w+)>[^)]*\)|<(?:\w+:)?(\w+)>|\([^)]*\)")
 
@@ -36,7 +40,7 @@ def _walk(resolver: URLResolver, prefix: str) -> Iterator[str]:
 
 
 class World:
-    """Three people, and one thing of each kind: the submitter's key, submission and published run."""
+    """Three people, and one thing of each kind: the submitter's key, submission, published run, workflow and plan."""
 
     def __init__(self) -> None:
         self.submitter = people.make_user("submitter@example.org")
@@ -47,7 +51,18 @@ class World:
         run = submission.runs.get()
         run_publish(run=run, by=self.maintainer, reason_code="checked", note="")
         alias = alias_set(kind=Alias.Kind.MODEL, raw="example-3b", name="Example 3B")
+        workflow, version = self._planned()
+        market = Market.objects.get(slug="cz")
+        prices_load_csv(market=market, raw=PRICES)
+        point = market.points.first()
         self.objects = {
+            "feed": market.feeds.all()[0].pk,
+            "market": market.pk,
+            "pricedocument": point.document_id,
+            "pricepoint": point.pk,
+            "runrecord": runs_ingest(account=self.submitter, body=RUN)[0].run.pk,
+            "scheduleversion": version.pk,
+            "workflow": workflow.pk,
             "run": run.pk,
             "submission": submission.pk,
             "node": run.node_id,
@@ -59,6 +74,10 @@ class World:
         }
         self.values: dict[str, Any] = {
             "key_id": key.pk,
+            "workflow_id": workflow.pk,
+            "number": version.number,
+            "controller_id": "box",
+            "market_id": market.pk,
             "run_id": run.pk,
             "submission_id": submission.pk,
             "token": "damaged",
@@ -69,6 +88,13 @@ class World:
             "app_label": "bench",
             "url": "nothing",
         }
+
+    def _planned(self) -> tuple[Workflow, ScheduleVersion]:
+        fields = {"name": "nightly", "framework": "command", "est_duration_s": 3600.0, "nameplate_watts": 300.0}
+        workflow = workflow_create(account=self.submitter, recurrence="daily", deadline="by 7am", **fields)
+        version = account_plan(account=self.submitter)
+        assert version is not None
+        return workflow, version
 
     def url(self, route: str) -> str:
         """Fill the address with things that exist; admin pages get one of their own model."""

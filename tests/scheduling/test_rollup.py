@@ -48,7 +48,8 @@ def test_what_was_not_sampled_is_a_hole_in_the_profile():
     data["t_s"][50:] = [t + 100 for t in data["t_s"][50:]]
     figures = rolled_up(data)
     assert figures.sampled_wh is None, "the energy of the hole was not measured"
-    assert None in figures.wh and figures.wh[0] == pytest.approx(100 * 10 / 3600)
+    assert None in figures.wh
+    assert figures.wh[0] == pytest.approx(100 * 10 / 3600)
 
 
 @pytest.mark.parametrize(
