@@ -130,7 +130,7 @@ def test_a_small_model_gets_the_easiest_level_partly_right():
     task = ArithTask()
     with embedded_engine(threads=1) as ready, detect_engine([ready["url"]]) as client:
         scores = []
-        for item in task.items(n=24, seed=1234):
+        for item in task.items(n=12, seed=1234):
             request = ChatRequest(client.default_model(), item.messages, task.default_max_tokens, stop=task.stop)
             text = client.chat(request).text
             scores.append(task.score(item, task.extract(text), text))
