@@ -50,7 +50,8 @@ def test_one_other_number_is_another_run(table, column):
 
 def test_whole_numbers_may_be_written_with_or_without_a_point():
     run, other = make_run(), make_run()
-    other["trace"]["gpu_energy_mj"] = [int(value) for value in run["trace"]["gpu_energy_mj"]]
+    run["trace"]["gpu_util_pct"] = [float(i) for i in range(81)]
+    other["trace"]["gpu_util_pct"] = list(range(81))
     assert run_identity(run) == run_identity(other)
 
 

@@ -1,6 +1,7 @@
 """Joules of an item out of its token counts: J = e_fixed + alpha * prompt + beta * completion, all >= 0."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from scipy.optimize import least_squares, nnls
@@ -117,7 +118,7 @@ def _robust_start(design: Array, target: Array) -> tuple[Array, float]:
         fitted, _ = nnls(design * weights[:, None], target * weights)
         residuals = target - design @ fitted
         scale = max(_MAD_TO_SIGMA * float(np.median(np.abs(residuals))), 1e-9)
-        weights = np.sqrt(_soft_l1_weights(residuals, scale))
+        weights = np.sqrt(_soft_l1_weights(residuals / scale))
     return fitted, scale
 
 
@@ -126,35 +127,47 @@ def _standard_errors(design: Array, target: Array, fitted: Array, scale: float) 
 
     All resamples are solved at once; 200 calls of the solver would take a hundred times longer.
     """
-    n = target.size
-    picks = np.random.default_rng(BOOTSTRAP_SEED).integers(0, n, size=(BOOTSTRAP_FITS, n))
-    cells = (np.arange(BOOTSTRAP_FITS)[:, None] * n + picks).ravel()
-    times_drawn = np.bincount(cells, minlength=BOOTSTRAP_FITS * n).reshape(BOOTSTRAP_FITS, n)
+    drawn = _times_drawn(target.size)
+    terms = _products(design, target)
+    scaled_design, scaled_target = design.T / scale, target / scale
     fits = fitted[None, :]
     for _step in range(_REWEIGHTINGS):
-        weights = times_drawn * _soft_l1_weights(target - fits @ design.T, scale)
-        fits = _non_negative_fits(design, target, weights)
+        fits = _non_negative_fits((drawn * _soft_l1_weights(scaled_target - fits @ scaled_design)) @ terms)
     spread: Array = fits.std(axis=0, ddof=1)
     return spread
 
 
-def _soft_l1_weights(residuals: Array, scale: float) -> Array:
+@lru_cache(maxsize=8)
+def _times_drawn(n: int) -> Array:
+    """How often each of n items stands in each resample."""
+    picks = np.random.default_rng(BOOTSTRAP_SEED).integers(0, n, size=(BOOTSTRAP_FITS, n))
+    cells = (np.arange(BOOTSTRAP_FITS)[:, None] * n + picks).ravel()
+    return np.bincount(cells, minlength=BOOTSTRAP_FITS * n).reshape(BOOTSTRAP_FITS, n).astype(np.float64)
+
+
+def _soft_l1_weights(scaled_residuals: Array) -> Array:
     """Weights with which least squares, repeated, comes to rest where the soft-L1 loss is least."""
-    weights: Array = 1 / np.sqrt(1 + (residuals / scale) ** 2)
-    return weights
+    weights: Array = scaled_residuals * scaled_residuals
+    weights += 1
+    np.sqrt(weights, out=weights)
+    return np.reciprocal(weights, out=weights)
 
 
-def _non_negative_fits(design: Array, target: Array, weights: Array) -> Array:
-    """Exact weighted non-negative least squares, one fit per row of weights.
+def _products(design: Array, target: Array) -> Array:
+    """What an item adds to the normal equations: nine products of the design, three with the target."""
+    gram = (design[:, :, None] * design[:, None, :]).reshape(target.size, 9)
+    return np.hstack((gram, design * target[:, None]))
+
+
+def _non_negative_fits(equations: Array) -> Array:
+    """Exact weighted non-negative least squares, one fit per row of normal equations.
 
     Where the free solution has no negative parameter it is the answer; elsewhere the answer is the best of those
     solutions of fewer parameters that have none (the problem is convex).
     """
-    products = (design[:, :, None] * design[:, None, :]).reshape(target.size, 9)
-    gram = (weights @ products).reshape(-1, 3, 3)
+    gram, moment = equations[:, :9].reshape(-1, 3, 3), equations[:, 9:]
     # A resample may leave two columns alike; the ridge keeps it solvable and moves nothing else.
-    gram += 1e-12 * np.trace(gram, axis1=1, axis2=2)[:, None, None] * np.eye(3)
-    moment = weights @ (design * target[:, None])
+    gram = gram + 1e-12 * np.trace(gram, axis1=1, axis2=2)[:, None, None] * np.eye(3)
     fits: Array = np.linalg.solve(gram, moment[:, :, None])[:, :, 0]
     bounded = (fits < 0).any(axis=1)
     if bounded.any():

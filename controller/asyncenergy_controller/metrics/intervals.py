@@ -87,19 +87,17 @@ def _draw_sums(energy: Array, score: Array, seed: int, draws: int) -> tuple[Arra
 def _tabled_picks(n: int, seed: int, draws: int) -> tuple[tuple[Picks, ...], tuple[Picks, ...]]:
     """Which twosomes and, of an odd number of items, which single ones: the same for all runs of so many items."""
     rng = np.random.default_rng(seed)
-    twosomes, odd = tuple(_pick_chunks(n * n, n // 2, rng, draws)), tuple(_pick_chunks(n, n % 2, rng, draws))
-    smallest = np.min_scalar_type(n * n)
-    return tuple(chunk.astype(smallest) for chunk in twosomes), odd
+    return tuple(_pick_chunks(n * n, n // 2, rng, draws)), tuple(_pick_chunks(n, n % 2, rng, draws))
 
 
 def _pick_chunks(size: int, picks: int, rng: np.random.Generator, draws: int) -> Iterator[Picks]:
-    """For each draw so many picks from 0..size-1, with replacement; a chunk of draws at a time."""
+    """For each draw, one a column, so many picks from 0..size-1 with replacement; a chunk of draws at a time."""
     step = max(1, _PICKED_AT_ONCE // max(1, picks))
     for first in range(0, draws, step):
-        yield rng.integers(0, size, size=(min(step, draws - first), picks))
+        yield np.ascontiguousarray(rng.integers(0, size, size=(min(step, draws - first), picks)).T)
 
 
 def _gather_sums(table: Pairs, chunks: Iterable[Picks]) -> Pairs:
     """For each draw the sum of the picked entries."""
-    sums: Pairs = np.concatenate([table[chunk].sum(axis=1) for chunk in chunks])
+    sums: Pairs = np.concatenate([table[chunk].sum(axis=0) for chunk in chunks])
     return sums
