@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request
 
+from accounts.services import api_key_create
 from tests.bench.pages_corpus import publish_recorded_runs
 from tests.browser.chromium import CHROMIUM, chromium
+from tests.people import make_user
 
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"  # Playwright's loop runs in the thread that also prepares the rows
 
@@ -41,10 +43,33 @@ def site(live_server) -> Site:
         "measure": "/bench/",
         "leaderboard": "/bench/leaderboard/?task=arith_recorded",
         "run": f"/bench/runs/{run.pk}/",
+        "methodology": "/bench/methodology/",
+        "gates": "/bench/gates/",
+        "log": "/bench/moderation-log/",
+        "api": "/bench/api/",
+        "mcp": "/bench/mcp/",
+        "learn": "/learn/",
+        "energy": "/blog/where-the-energy-goes/",
+        "glossary": "/learn/glossary/",
+        "blog": "/blog/",
+        "post": "/blog/three-readings/",
         "missing": "/nowhere/",
         "login": "/accounts/login/",
+        "signup": "/accounts/signup/",
+        "reset": "/accounts/password/reset/",
     }
     return Site(live_server.url, pages)
+
+
+@pytest.fixture
+def own(live_server, client) -> tuple[Site, dict[str, str]]:
+    """The pages of an account, and the cookie that opens them."""
+    user = make_user("owner@example.org")
+    api_key_create(user=user, name="box under the desk", scope="bench")
+    client.force_login(user)
+    pages = {"account": "/accounts/", "keys": "/accounts/keys/", "password": "/accounts/password/"}
+    cookie = {"name": "sessionid", "value": client.cookies["sessionid"].value, "url": live_server.url}
+    return Site(live_server.url, pages), cookie
 
 
 class Complaints:

@@ -34,6 +34,29 @@ def test_no_page_has_a_serious_fault(browser, site, width, scheme):
             assert serious_faults(page) == [], name
 
 
+@pytest.mark.parametrize(("width", "scheme"), [(WIDE, "light"), (NARROW, "dark")])
+def test_no_page_of_an_account_has_a_serious_fault(browser, own, width, scheme):
+    site, cookie = own
+    with window(browser, width=width, scheme=scheme) as context:
+        context.add_cookies([cookie])
+        page = context.new_page()
+        for name in site.pages:
+            page.goto(site[name])
+            assert page.url == site[name]
+            assert serious_faults(page) == [], name
+
+
+def test_a_refused_form_has_no_serious_fault(browser, site):
+    with window(browser, width=NARROW) as context:
+        page = context.new_page()
+        page.goto(site["signup"])
+        page.get_by_label("E-mail").fill("somebody@example.org")
+        page.get_by_label("Password").first.fill("short")
+        page.locator("main button[type=submit]").click()
+        assert page.locator(".field-error").count()
+        assert serious_faults(page) == []
+
+
 def test_axe_would_find_a_fault(browser, site):
     with window(browser) as context:
         page = context.new_page()
