@@ -52,8 +52,8 @@ def _ways(points: Sequence[PricePoint], job: Job, machines: Sequence[str]) -> It
     opens, closes = ((t - NOON) // timedelta(minutes=1) for t in (job.earliest_start, job.deadline))
     price = {m: p.price_per_kwh for p in points for m in range(opens, closes) if p.start <= minute(m) < p.end}
     for start in range(opens, closes - length + 1):
-        run = [price.get(m) for m in range(start, start + length)]
-        if None not in run:
+        run = [price[m] for m in range(start, start + length) if m in price]
+        if len(run) == length:
             watts = float(job.power_w)  # type: ignore[arg-type]  # constant power here
             cost = sum(run) * watts / 60000
             for machine in (job.machine,) if job.machine else machines:
