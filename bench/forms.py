@@ -7,6 +7,8 @@ from urllib.parse import urlencode
 
 from django import forms
 
+from bench.pages.compare import FEWEST, MOST
+from bench.presentation import counted
 from bench.selectors import DEFAULT_SORT, MAX_LIMIT, SORTS, BoardQuery
 
 ROWS_PER_PAGE = 300
@@ -93,6 +95,32 @@ def _choices(known: Sequence[str], asked: str) -> list[tuple[str, str]]:
 
 def _plain(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+class KeysField(forms.Field):
+    """Configuration keys, each once, in the order asked."""
+
+    widget = forms.SelectMultiple
+
+    def to_python(self, value: Any) -> list[str]:
+        return list(dict.fromkeys(value or ()))
+
+    def validate(self, value: list[str]) -> None:
+        if not FEWEST <= len(value) <= MOST:
+            raise forms.ValidationError(f"Tick two to four rows; asked for {counted(len(value), 'row')}.")
+
+
+class ComparedRows(forms.Form):
+    """The rows of one task that a visitor wants side by side."""
+
+    task = forms.CharField(max_length=64)
+    row = KeysField()
+
+    def complaint(self) -> str | None:
+        """Why nothing can be compared."""
+        if self.is_valid():
+            return None
+        return " ".join(map(str, self.errors.get("row", ["No task is named."])))
 
 
 class PageNumber(forms.Form):

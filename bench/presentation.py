@@ -104,6 +104,11 @@ class Interval:
     wide_high: str | None
 
 
+def share_interval(value: float, low: float, high: float) -> Interval:
+    """A share of 0..1 with its interval on a scale from 0 to 100 %."""
+    return Interval(f"{100 * value:.1f}%", f"{100 * low:.1f}%", f"{100 * high:.1f}%", None, None)
+
+
 @dataclass(frozen=True, slots=True)
 class LogScale:
     """A logarithmic scale that all rows of one view share."""

@@ -98,6 +98,13 @@ def board_rows(query: BoardQuery) -> list[dict[str, Any]]:
     return [row.payload for row in rows.only("payload")[query.offset : query.offset + query.limit]]
 
 
+def rows_of(config_keys: Sequence[str], *, task: str | None = None) -> list[dict[str, Any]]:
+    """The rows of these configurations, in their order: on one task, or on all of them by name."""
+    found = BoardRow.objects.filter(config_key__in=config_keys, **({"task": task} if task else {})).order_by("task")
+    place = {key: number for number, key in enumerate(config_keys)}
+    return sorted((row.payload for row in found.only("payload")), key=lambda row: place[row["config_key"]])
+
+
 def rank_sizes(task: str) -> dict[int, int]:
     """How many rows of a task share each rank, whatever a reader filters."""
     ranked = BoardRow.objects.filter(task=task, rank__isnull=False).order_by()

@@ -9,6 +9,7 @@ urlpatterns = [
     path("", views.home, name="home"),
     path("bench/", views.measure, name="measure"),
     path("bench/leaderboard/", views.leaderboard, name="leaderboard"),
+    path("bench/compare/", views.compare, name="compare"),
     path("bench/methodology/", views.methodology_page, name="methodology"),
     path("bench/gates/", views.gates_page, name="gates"),
     path("bench/moderation-log/", views.moderation_log, name="moderation-log"),

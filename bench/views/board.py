@@ -5,15 +5,18 @@ from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.urls import reverse
 from django.utils.cache import patch_vary_headers
 from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_safe
 from django_htmx.http import push_url
 
 from bench import selectors
-from bench.forms import ROWS_PER_PAGE, BoardFilter
+from bench.forms import ROWS_PER_PAGE, BoardFilter, ComparedRows
 from bench.pages import board as boards
+from bench.pages import compare as comparing
 from bench.pages import run as runs
+from bench.pages.compare import FEWEST
 from bench.presentation import counted
 from bench.selectors import BoardQuery
 from bench.views.htmx import HtmxRequest, is_swap
@@ -84,3 +87,40 @@ def _relaxations(form: BoardFilter) -> list[dict[str, Any]]:
         if n
     ]
     return [*near, {"label": "all rows of this task", "href": _task_link(form.query().task)}]
+
+
+@require_safe
+def compare(request: HttpRequest) -> HttpResponse:
+    """Rows of one task side by side."""
+    form = ComparedRows(request.GET)
+    complaint, task = form.complaint(), form.data.get("task", "")
+    keys = [] if complaint else form.cleaned_data["row"]
+    rows = selectors.rows_of(keys, task=task)
+    if len(rows) < len(keys):
+        complaint = f"{counted(len(keys) - len(rows), 'row')} of these can’t be found on {task}"
+    context = {
+        "section": "measure",
+        "task": task,
+        "board_href": reverse("bench:leaderboard") + (_task_link(task) if task else ""),
+        "complaint": complaint,
+        **({} if complaint else _columns(rows, task)),
+    }
+    return render(request, "bench/compare.html", context)
+
+
+def _columns(rows: list[dict[str, Any]], task: str) -> dict[str, Any]:
+    comparison = comparing.comparison(rows)
+    keys = [row["config_key"] for row in rows]
+    columns = [
+        {
+            "letter": comparing.letter(number),
+            "line": line,
+            "without": _compare_link(task, keys[:number] + keys[number + 1 :]) if len(keys) > FEWEST else None,
+        }
+        for number, line in enumerate(comparison.lines)
+    ]
+    return {"comparison": comparison, "columns": columns, "span": len(keys) + 1}
+
+
+def _compare_link(task: str, keys: list[str]) -> str:
+    return "?" + urlencode({"task": task, "row": keys}, doseq=True)

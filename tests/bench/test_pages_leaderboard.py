@@ -239,7 +239,7 @@ def test_the_number_of_queries_does_not_grow_with_the_rows(client, django_assert
 
 def test_a_long_board_goes_on_on_the_next_page(client, monkeypatch):
     monkeypatch.setattr("bench.forms.ROWS_PER_PAGE", 2)
-    monkeypatch.setattr("bench.views.ROWS_PER_PAGE", 2)
+    monkeypatch.setattr("bench.views.board.ROWS_PER_PAGE", 2)
     for letter, joules in zip("abcde", range(10, 60, 10), strict=True):
         row_of(letter, joules_per_correct_answer=joules)
     page = read(client.get(BOARD))
