@@ -84,15 +84,17 @@ def arranged(works: Sequence[Work], *, now: datetime, capacity: Mapping[str, int
         begun = _begun(work, frozen)
         at_once = _at_once(work, now, capacity, pinned) if work.at_once and not begun else None
         if at_once is not None:
-            pinned.append(at_once)
+            pinned.append(_kept(work, at_once, work.id))
         elif begun and work.placed and (not work.interruptible or begun == work.placed.pieces):
-            pinned.append(_pinned(work, work.id, work.placed.pieces))
+            pinned.append(_kept(work, work.placed.pieces, work.id))
         elif begun:
             kept[work.id] = begun
-            pinned.append(_pinned(work, f"{work.id}/begun", begun))
+            pinned.append(_kept(work, begun, f"{work.id}/begun"))
             jobs.append(_job(work, after=begun[-1].end, finished_s=seconds_of(begun), limited=limited))
         else:
             jobs.append(_job(work, after=now, limited=limited))
+        if pinned and pinned[-1].id == work.id and not work.interruptible:
+            jobs.append(_fixed_job(work, pinned[-1]))
     return Arranged(tuple(sorted(jobs, key=lambda job: job.id)), tuple(sorted(pinned, key=lambda p: p.id)), kept)
 
 
@@ -109,14 +111,19 @@ def seconds_of(pieces: Sequence[Piece]) -> float:
     return fsum((piece.end - piece.start).total_seconds() for piece in pieces)
 
 
-def _pinned(work: Work, job_id: str, pieces: tuple[Piece, ...]) -> Placement:
-    """A placement that stays; its job is not given to the optimizer, which then takes its mean power."""
+def _kept(work: Work, pieces: tuple[Piece, ...], job_id: str) -> Placement:
+    """A placement that stays; of an interruptible run the part of its energy that these pieces have."""
     placed = work.placed
     share = seconds_of(pieces) / seconds_of(placed.pieces) if placed else 1.0
-    energy_wh = placed.predicted_wh if placed else work.prediction.energy_wh
-    cost = placed.cost if placed else 0.0
-    mode = Mode(seconds_of(pieces), energy_wh * 3600 / seconds_of(pieces))
-    return Placement(job_id, work.machine, mode, pieces, energy_wh * share, cost * share)
+    energy_wh = share * (placed.predicted_wh if placed else work.prediction.energy_wh)
+    mode = Mode(seconds_of(pieces), placed.profile if placed else work.prediction.profile)
+    return Placement(job_id, work.machine, mode, pieces, energy_wh, share * (placed.cost if placed else 0.0))
+
+
+def _fixed_job(work: Work, kept: Placement) -> Job:
+    """What stays, as a job whose window is its place: the optimizer then prices its profile and not its mean."""
+    mode = kept.mode
+    return Job(work.id, mode.duration_s, mode.power_w, kept.start, kept.end, work.priority, work.machine)
 
 
 def _job(work: Work, *, after: datetime, finished_s: float = 0.0, limited: bool = False) -> Job:
@@ -151,14 +158,16 @@ def cap_of(work: Work, mode: Mode) -> float | None:
     return next((cap.cap_w for cap in work.caps if f"{cap.cap_w:g} W" == mode.label), None)
 
 
-def _at_once(work: Work, now: datetime, capacity: Mapping[str, int], pinned: Sequence[Placement]) -> Placement | None:
+def _at_once(
+    work: Work, now: datetime, capacity: Mapping[str, int], pinned: Sequence[Placement]
+) -> tuple[Piece] | None:
     """The first moment at which the machine has room; None where that would be too late."""
     length = timedelta(seconds=work.prediction.reserve_s)
     busy = [piece for p in pinned if p.machine == work.machine for piece in p.pieces]
     for start in sorted({whole_second(now), *(piece.end for piece in busy if piece.end > now)}):
         piece = Piece(start, start + length)
         if _most_together(piece, busy) < capacity.get(work.machine, 1):
-            return _pinned(work, work.id, (piece,)) if piece.end <= work.deadline else None
+            return (piece,) if piece.end <= work.deadline else None
     return None
 
 

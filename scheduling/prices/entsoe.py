@@ -50,6 +50,8 @@ def parse(raw: bytes, eic: str, sequence: str = "1") -> Fetched:
     root = _root(raw)
     if _name(root) == "Acknowledgement_MarketDocument":
         raise _refusal(root)
+    if _name(root) != "Publication_MarketDocument":
+        raise PriceFeedError(f"{NAME} answers with a {_name(root)}; its format may have changed.")
     series = [s for s in _all(root, "TimeSeries") if _sequence(s) in (None, sequence)]
     if not series:
         raise NotYetPublished(f"{NAME} has no prices of {eic}, auction {sequence}, for this time yet.")

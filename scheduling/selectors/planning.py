@@ -4,12 +4,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
+from zoneinfo import ZoneInfo
 
 from accounts.models import User
 from scheduling.jobs import SHARED_MACHINE, Placed, Work
 from scheduling.models import Controller, Occurrence, Placement, ScheduleVersion, SchedulingAccount, Workflow
 from scheduling.models.workflow import TO_PLAN
 from scheduling.predictor import Prediction, Unpredictable, predict
+from scheduling.prices.coverage import local_midnight
 from scheduling.selectors.predictions import caps_of, known_of
 from scheduling.selectors.prices import (
     HORIZON,
@@ -45,7 +47,7 @@ class PlanInput:
     def until(self) -> datetime:
         """The last deadline, as far as prices can be had."""
         last = max((one.deadline for one in self.occurrences.values()), default=self.now)
-        return min(max(last, self.now), self.now + HORIZON)
+        return min(max(last, self.now), horizon_of(self.account, self.now))
 
 
 def plan_input(account: User, now: datetime) -> PlanInput:
@@ -65,7 +67,7 @@ def plan_input(account: User, now: datetime) -> PlanInput:
     return PlanInput(
         account=account,
         now=now,
-        curve=price_curve(market_of(choices), formula_of(account), begin, now + HORIZON),
+        curve=price_curve(market_of(choices), formula_of(account), begin, horizon_of(account, now)),
         works=tuple(works),
         predictions={key: one for key, one in predictions.items() if isinstance(one, Prediction)},
         refused=tuple(refused),
@@ -75,6 +77,12 @@ def plan_input(account: User, now: datetime) -> PlanInput:
         capacity=capacities(account),
         watt_limit=choices.watt_limit,
     )
+
+
+def horizon_of(account: User, now: datetime) -> datetime:
+    """The end of what is looked at: a local midnight, so that all plans of one day look equally far."""
+    zone = ZoneInfo(account.timezone)
+    return local_midnight(zone, (now + HORIZON).astimezone(zone).date())
 
 
 def newest_version(account: User) -> ScheduleVersion | None:

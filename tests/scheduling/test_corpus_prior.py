@@ -1,0 +1,113 @@
+"""Without history the published corpus says what a class of work draws, and what a power cap does to it."""
+
+import pytest
+
+from bench.models import BoardRow
+from scheduling.selectors.corpus import class_rows, parameters_b, power_caps, prior_w
+from tests.scheduling.people import NOON, make_market, make_workflow, placement_of, plan
+
+pytestmark = pytest.mark.django_db
+CLASS = {"bench_gpu_class": "RTX 3090", "bench_model_size_class": "8b", "bench_quant": "Q4_K_M"}
+
+
+def publish_row(key, *, watts, speed, limit_w=None, model="Example-8B-Instruct", **fields):
+    payload = {
+        "model": model,
+        "quantization": "Q4_K_M",
+        "engine": "llama.cpp",
+        "engine_version": "b1",
+        "thinking_mode": None,
+        "task": "gsm8k",
+        "concurrency": 1,
+        "power_limit_w": limit_w,
+        "joules_per_token": watts / speed,
+        "pooled_tokens_per_second": speed,
+        **fields,
+    }
+    BoardRow.objects.create(
+        config_key=key,
+        task="gsm8k",
+        model=model,
+        quantization="Q4_K_M",
+        engine="llama.cpp",
+        gpu_class="RTX 3090",
+        verified=True,
+        joules_per_token=payload["joules_per_token"],
+        pooled_tokens_per_second=speed,
+        n_runs=1,
+        n_nodes=1,
+        updated_at=NOON,
+        payload=payload,
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "size"),
+    [
+        ("8b", 8),
+        ("Llama-3.1-8B-Instruct", 8),
+        ("SmolLM2-135M-Instruct", 0.135),
+        ("qwen2.5 0.5B", 0.5),
+        ("70B", 70),
+        ("gpt-oss", None),
+        ("A100", None),
+        ("32bit", None),
+    ],
+)
+def test_the_size_of_a_model_is_read_from_its_name(words, size):
+    assert parameters_b(words) == (None if size is None else pytest.approx(size))
+
+
+def test_the_power_of_a_class_is_its_median_row_at_stock():
+    for key, watts in (("a", 280), ("b", 300), ("c", 350)):
+        publish_row(key, watts=watts, speed=50)
+    publish_row("capped", watts=150, speed=40, limit_w=200)
+    publish_row("big", watts=900, speed=9, model="Example-70B")
+    rows = class_rows("RTX 3090", "8b", "Q4_K_M")
+    assert len(rows) == 4
+    assert prior_w(rows) == pytest.approx(300)
+    assert class_rows("RTX 3090", None, "Q4_K_M") == class_rows(None, "8b", None) == []
+    assert prior_w(class_rows("H200", "8b", None)) is None
+
+
+def test_a_workflow_without_history_is_predicted_from_its_class(submitter):
+    make_market(*[0.1] * 48)
+    publish_row("a", watts=280, speed=50)
+    workflow = make_workflow(submitter, nameplate_watts=None, deadline="by 9am", recurrence="none", **CLASS)
+    placed = placement_of(plan(submitter), workflow)
+    assert (placed.prediction_method, placed.predicted_wh) == ("bench_prior", pytest.approx(280))
+
+
+def test_a_sweep_tells_what_each_cap_costs_in_time_and_saves_in_power():
+    publish_row("stock", watts=350, speed=50)
+    publish_row("c300", watts=280, speed=48, limit_w=300.0)
+    publish_row("c200", watts=190, speed=40, limit_w=200.0)
+    publish_row("alone", watts=100, speed=10, limit_w=150.0, model="Other-8B")
+    caps = power_caps(class_rows("RTX 3090", "8b", None))
+    assert [cap.cap_w for cap in caps] == [300, 200]
+    assert [cap.slowdown for cap in caps] == [pytest.approx(50 / 48), pytest.approx(1.25)]
+    assert [cap.power_ratio for cap in caps] == [pytest.approx(0.8), pytest.approx(190 / 350)]
+    assert power_caps([]) == ()
+
+
+def test_the_plan_chooses_the_cap_together_with_the_start_and_says_so(submitter):
+    make_market(*[0.3] * 24, *[0.1] * 4, *[0.3] * 20)
+    publish_row("stock", watts=350, speed=50)
+    publish_row("c200", watts=190, speed=40, limit_w=200.0)
+    ours = make_workflow(submitter, name="ours", controller_id="box", deadline="by 9am", recurrence="none", **CLASS)
+    field = make_workflow(submitter, name="field", deadline="by 9am", recurrence="none", **CLASS)
+    version = plan(submitter)
+    assert placement_of(version, field).cap_w is None, "a deployed controller can't set one"
+    capped = placement_of(version, ours)
+    assert capped.cap_w == 200
+    assert capped.reserved_s == pytest.approx(4500 * 1.25)
+    assert capped.predicted_wh == pytest.approx(350 * 1.25 * 190 / 350)
+    assert capped.cost < placement_of(version, field).cost
+
+
+def test_where_the_window_is_too_short_for_a_slower_run_no_cap_is_chosen(submitter):
+    make_market(*[0.1] * 48)
+    publish_row("stock", watts=350, speed=50)
+    publish_row("c200", watts=190, speed=40, limit_w=200.0)
+    workflow = make_workflow(submitter, controller_id="box", deadline="in 80 min", recurrence="none", **CLASS)
+    assert placement_of(plan(submitter), workflow).cap_w is None
