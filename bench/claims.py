@@ -41,6 +41,8 @@ _TAKEN = (
     "gpu_power_jaggedness_w_per_s",
 )
 
+_COSTS = ("e_fixed_j", "alpha_j_per_prompt_token", "beta_j_per_completion_token", "costmodel_r2", "costmodel_n")
+
 
 def figures_of_totals(run: Mapping[str, Any]) -> dict[str, Any]:
     """By wire name, in the units of the wire."""
@@ -63,6 +65,7 @@ def figures_of_totals(run: Mapping[str, Any]) -> dict[str, Any]:
         "pooled_tokens_per_second": _ratio(run.get("total_completion_tokens"), run["run_duration_s"]),
         "mean_gpu_w": _ratio(energy_j, run["run_duration_s"]),
         "temperature_drift_c": _difference(run.get("gpu_temp_c_end"), run.get("gpu_temp_c_start")),
+        "claimed_costs": {name: run.get(name) for name in _COSTS if run.get(name) is not None},
         "tier": None,
         "tier_reasons": ["sent as totals only: no tier can be derived"],
     }

@@ -14,7 +14,7 @@ from asyncenergy_controller.wire.runs import Claims
 from bench.claims import figures_of_totals
 from bench.columns import Array, as_arrays, present
 from bench.configuration import CLAIMED, config_key, configuration, device_class
-from bench.grading import server_scores
+from bench.scoring import server_scores
 from bench.verification.hardware import weights_mib
 
 _CLAIMS = frozenset(Claims.model_fields)
@@ -84,6 +84,7 @@ def derived(sent: Sent, bundle: Mapping[str, Any], aliases: Aliases) -> Derived:
     scores = server_scores(run) if "items" in run else None
     scored = {} if scores is None else {"correct": scores}
     figures, item_energy_j = _figures(sent.measured, scored, bundle)
+    figures["claimed_load"] = _claimed_load(run, bundle)
     _require_finite(figures)
     methodology = run.get("methodology_version", CLAIMED)
     config = _config(run, bundle, aliases, figures, methodology)
@@ -211,8 +212,24 @@ def _empty_memory_mib(measured: Mapping[str, Any], bundle: Mapping[str, Any]) ->
     return _of_node(empty, measured).get("gpu_mem_used_mib")
 
 
-def _loaded_mib(run: Mapping[str, Any], bundle: Mapping[str, Any], empty_mib: float | None) -> float | None:
-    same = [entry for entry in bundle.get("load_profiles") or () if entry["model"] == run["model"]]
-    if not same or empty_mib is None:
+def _load_entry(run: Mapping[str, Any], bundle: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """What the bundle says of loading the run's model."""
+    return next((entry for entry in bundle.get("load_profiles") or () if entry["model"] == run["model"]), None)
+
+
+def _claimed_load(run: Mapping[str, Any], bundle: Mapping[str, Any]) -> dict[str, Any] | None:
+    entry = _load_entry(run, bundle)
+    if entry is None:
         return None
-    return max(0.0, float(same[0]["vram_after_load_mib"]) - empty_mib)
+    return {
+        "load_time_s": entry["load_time_s"],
+        "load_energy_j": entry.get("load_energy_j"),
+        "loaded_idle_w": entry["loaded_idle_mean_w"],
+        "memory_mib": entry["vram_after_load_mib"],
+        "claimed": True,
+    }
+
+
+def _loaded_mib(run: Mapping[str, Any], bundle: Mapping[str, Any], empty_mib: float | None) -> float | None:
+    entry = _load_entry(run, bundle)
+    return None if entry is None or empty_mib is None else max(0.0, float(entry["vram_after_load_mib"]) - empty_mib)

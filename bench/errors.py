@@ -60,6 +60,15 @@ class NotFound(AsyncEnergyError):
         super().__init__(f"There is no such {what}.", code="not_found")
 
 
+class BoardBusy(AsyncEnergyError):
+    """Other rebuilds came first again and again; the marks stay, and the next round finds them."""
+
+    status_code = 503
+
+    def __init__(self) -> None:
+        super().__init__("The board is being rebuilt by others; try again in a moment.", code="board_busy")
+
+
 class AnotherAccount(AsyncEnergyError):
     """The reference account's address is taken by somebody."""
 

@@ -6,13 +6,15 @@ speed comes from that one run. Accuracy is pooled over distinct items, since eve
 
 import math
 from collections import defaultdict
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from asyncenergy_controller.metrics import Standing, median_index, pooled_accuracy, shared_ranks, widen_between_machines
 
 SPREAD_MARK_PCT = 10.0
+REFERENCE_SUITE = "reference"
+FROM_MACHINE = ("joules_per_correct_answer", "joules_per_token", "pooled_tokens_per_second", "mean_gpu_w", "accuracy")
 
 FROM_CONFIG = (
     "model",
@@ -35,21 +37,35 @@ FROM_MEDIAN_RUN = (
     "pooled_tokens_per_second",
     "ttft_p50_s",
     "energy_source",
+    "net_jpc",
+    "mean_gpu_w",
+    "gpu_power_cv",
+    "peak_gpu_mem_used_mib",
 )
+NEEDED = (*FROM_MEDIAN_RUN, "accuracy", "accuracy_ci_low", "accuracy_ci_high", "n_items", "n_correct")
+UNSETTLED: dict[str, Any] = {
+    "rank": None,
+    "is_pareto": False,
+    "efficiency_index": None,
+    "grades": {},
+    "letter_grade": None,
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """One published run, as far as the board needs it. `scores` maps a question to its score;
-    None where the run brought no items."""
+    """One published run, as far as the board needs it: of its figures those in NEEDED. `scores` maps a question to
+    its score; None where the run brought no items. `node` is the machine's public name."""
 
     run_id: str
-    machine: Hashable
+    machine: str
+    node: str | None
     account: Hashable
     is_counted: bool
     config_key: str
     config: Mapping[str, Any]
     task: str | None
+    suite: str
     methodology: str
     verified: bool
     tier: str | None
@@ -74,9 +90,7 @@ def median(runs: Sequence[Measured]) -> Measured:
 
 def row(runs: Sequence[Measured]) -> dict[str, Any]:
     """The row of one configuration on one task, as every reader gets it, still without its rank."""
-    by_machine: dict[Hashable, list[Measured]] = defaultdict(list)
-    for run in runs:
-        by_machine[run.machine].append(run)
+    by_machine = grouped(runs)
     machines = [median(group) for group in by_machine.values()]
     shown = median(machines)
     return {
@@ -94,12 +108,35 @@ def row(runs: Sequence[Measured]) -> dict[str, Any]:
         "methodology_version": shown.methodology,
         "marks": (marks := [*map(dict, shown.marks), *_spread_mark(machines, shown)]),
         "flags": [mark["code"] for mark in marks],
-        "grades": {},
-        "letter_grade": None,
-        "rank": None,
+        **UNSETTLED,
         "run_id": shown.run_id,
         "latest_run_id": max(runs, key=lambda run: (run.received, run.run_id)).run_id,
         "updated_at": max(run.updated for run in runs),
+    }
+
+
+def grouped(runs: Iterable[Measured]) -> dict[str, list[Measured]]:
+    """Runs by machine."""
+    by_machine: dict[str, list[Measured]] = defaultdict(list)
+    for run in runs:
+        by_machine[run.machine].append(run)
+    return by_machine
+
+
+def machines(runs: Iterable[Measured]) -> list[dict[str, Any]]:
+    """What each machine measured, its median run, to compare rows on one machine. `machine` is no public name."""
+    return [_machine(group) for _, group in sorted(grouped(runs).items())]
+
+
+def _machine(group: Sequence[Measured]) -> dict[str, Any]:
+    shown = median(group)
+    reference = [run for run in group if run.suite == REFERENCE_SUITE]
+    return {
+        "machine": shown.machine,
+        "node": shown.node,
+        "run_id": shown.run_id,
+        **{name: shown.figures.get(name) for name in FROM_MACHINE},
+        "reference_jpc": median(reference).value if reference else None,
     }
 
 
@@ -160,7 +197,7 @@ def _accuracy(runs: Sequence[Measured], shown: Measured) -> dict[str, float | in
     }
 
 
-def _counts(runs: Sequence[Measured], by_machine: Mapping[Hashable, Sequence[Measured]]) -> dict[str, int]:
+def _counts(runs: Sequence[Measured], by_machine: Mapping[str, Sequence[Measured]]) -> dict[str, int]:
     return {
         "n_runs": len(runs),
         "n_nodes": len(by_machine),

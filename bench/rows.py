@@ -3,7 +3,10 @@
 from collections.abc import Hashable, Mapping
 from typing import Any
 
+from asyncenergy_controller.metrics import cost_items
+
 from bench import pooling
+from bench.aggregation import Source
 from bench.configuration import CLAIMED
 from bench.models import Run
 
@@ -12,17 +15,19 @@ def measured(run: Run, scores: Mapping[Hashable, float] | None = None) -> poolin
     """A stored run as the board sees it; runs without a machine count as one machine an account."""
     return pooling.Measured(
         run_id=str(run.pk),
-        machine=run.node_id or f"account {run.account_id}",
+        machine=str(run.node_id or f"account {run.account_id}"),
+        node=run.node.public_id if run.node else None,
         account=run.account_id,
         is_counted=run.node.is_counted if run.node else True,
         config_key=run.config_key,
         config=run.config,
         task=run.task,
+        suite=run.suite,
         methodology=run.methodology,
         verified=run.methodology != CLAIMED,
         tier=run.tier,
         correctness_word=run.correctness_word,
-        figures=run.figures,
+        figures={name: run.figures.get(name) for name in pooling.NEEDED},
         marks=run.flags,
         received=run.received_at.isoformat(),
         updated=(run.decided_at or run.received_at).isoformat(timespec="seconds"),
@@ -30,12 +35,33 @@ def measured(run: Run, scores: Mapping[Hashable, float] | None = None) -> poolin
     )
 
 
-def item_scores(run: Run) -> dict[Hashable, float] | None:
-    """Score by question; None for a run without items."""
+def source(run: Run) -> Source:
+    """A stored run with its items' costs and its load."""
+    load, claimed = load_profile(run.figures), run.figures.get("claimed_costs") or {}
     if not hasattr(run, "columns"):
-        return None
+        return Source(measured(run), None, "no_items", load, claimed)
     items = run.columns.items()
-    return {(run.item_set, index): score for index, score in zip(items["index"], items["correct"], strict=True)}
+    costs, reason = cost_items(items, items["energy_j"], run.config.get("prefix_cache"))
+    return Source(measured(run, item_scores(run.item_set, items)), costs, reason, load, claimed)
+
+
+def item_scores(item_set: str, items: Mapping[str, Any]) -> dict[Hashable, float]:
+    """Score by question."""
+    return {(item_set, index): score for index, score in zip(items["index"], items["correct"], strict=True)}
+
+
+def load_profile(figures: Mapping[str, Any]) -> dict[str, Any] | None:
+    """What loading the model took, from the run's own ledger; else what its bundle said of it, marked as claimed."""
+    entry = next((phase for phase in figures.get("ledger") or () if phase["phase"] == "load"), None)
+    if entry is None:
+        return figures.get("claimed_load")
+    return {
+        "load_time_s": entry["duration_s"],
+        "load_energy_j": entry["energy_j"],
+        "loaded_idle_w": figures.get("idle_loaded_w"),
+        "memory_mib": figures.get("mean_gpu_mem_used_mib"),
+        "claimed": False,
+    }
 
 
 def row_of_run(run: Run) -> dict[str, Any]:

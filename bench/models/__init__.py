@@ -1,5 +1,5 @@
 from bench.models.alias import Alias
-from bench.models.board import BoardRow, BoardState, DirtyMark
+from bench.models.board import BoardConfig, BoardRow, BoardState, BoardSweep, DirtyMark, StoredAnswer
 from bench.models.decision import Decision
 from bench.models.node import Node
 from bench.models.run import Run, RunColumns
@@ -9,13 +9,16 @@ from bench.models.submission import Submission
 __all__ = [
     "WAITING",
     "Alias",
+    "BoardConfig",
     "BoardRow",
     "BoardState",
+    "BoardSweep",
     "Decision",
     "DirtyMark",
     "Node",
     "ReviewStatus",
     "Run",
     "RunColumns",
+    "StoredAnswer",
     "Submission",
 ]

@@ -27,6 +27,7 @@ class BoardRow(models.Model):
     n_nodes = models.PositiveIntegerField()
     updated_at = models.DateTimeField()
     payload = models.JSONField(help_text="The row as every reader gets it.")
+    machines = models.JSONField(default=list, help_text="What each machine measured; names no reader gets.")
 
     class Meta:
         ordering = ["task", "config_key"]
@@ -34,6 +35,53 @@ class BoardRow(models.Model):
 
     def __str__(self) -> str:
         return f"{self.model} on {self.task}"
+
+
+class BoardConfig(models.Model):
+    """One configuration over all its tasks: cost model, load, grades."""
+
+    config_key = models.CharField(max_length=16, primary_key=True)
+    config = models.JSONField()
+    payload = models.JSONField(help_text="The configuration as every reader gets it.")
+
+    class Meta:
+        ordering = ["config_key"]
+
+    def __str__(self) -> str:
+        return self.config_key
+
+
+class BoardSweep(models.Model):
+    """Rows that differ in a power cap or clock lock alone, on one machine and task."""
+
+    kind = models.CharField(max_length=16)
+    task = models.CharField(max_length=64)
+    gpu_class = models.CharField(max_length=120, null=True)
+    model = models.CharField(max_length=120)
+    payload = models.JSONField(help_text="The sweep as every reader gets it.")
+
+    class Meta:
+        ordering = ["kind", "gpu_class", "model", "task", "pk"]
+
+    def __str__(self) -> str:
+        return f"{self.kind} of {self.model} on {self.task}"
+
+
+class StoredAnswer(models.Model):
+    """The bytes of a public answer, made by the worker; readers send them as they are."""
+
+    name = models.CharField(max_length=32)
+    query = models.CharField(max_length=255, help_text="canonical query string")
+    version = models.PositiveIntegerField()
+    body = models.BinaryField()
+    page = models.JSONField(null=True, help_text="count, and the query strings of the pages around it")
+
+    class Meta:
+        ordering = ["name", "query"]
+        constraints = [models.UniqueConstraint(fields=["name", "query"], name="storedanswer_unique")]
+
+    def __str__(self) -> str:
+        return f"{self.name}?{self.query}"
 
 
 class DirtyMark(models.Model):

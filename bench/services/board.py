@@ -1,26 +1,33 @@
-"""Rebuilds the rows of the board, outside of any request."""
+"""Rebuilds the board, outside of any request."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from asyncenergy_controller.metrics import METHODOLOGY_VERSION
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Model, Q
 
 from asyncenergy import clock
-from bench import pooling
+from bench.aggregation import Aggregate, aggregate
 from bench.configuration import CLAIMED
-from bench.models import BoardRow, BoardState, DirtyMark, Run
-from bench.rows import item_scores, measured
+from bench.errors import BoardBusy
+from bench.models import BoardConfig, BoardRow, BoardState, BoardSweep, DirtyMark, Run
+from bench.rows import source
+from bench.services.answers import answers_store
+from bench.settling import Entry, Settled, settled
+from bench.sweeps import Sweep
 
+ATTEMPTS = 3
 Pair = tuple[str, str]  # config_key, task
 
-# what pooling reads of a run; the rest stays in the database
+# what an aggregate is made of; the rest of a run stays in the database
 _READ = (
     "config_key",
     "config",
     "task",
+    "suite",
     "methodology",
     "tier",
     "correctness_word",
@@ -31,6 +38,7 @@ _READ = (
     "account_id",
     "item_set",
     "node__is_counted",
+    "node__public_id",
     "columns__items_packed",
 )
 _COLUMNS = (
@@ -52,35 +60,45 @@ _COLUMNS = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class _Board:
+    """The board as it is stored."""
+
+    rows: dict[Pair, BoardRow]
+    configs: dict[str, BoardConfig]
+
+    @classmethod
+    def stored(cls) -> "_Board":
+        rows = {(row.config_key, row.task): row for row in BoardRow.objects.all()}
+        return cls(rows, {config.pk: config for config in BoardConfig.objects.all()})
+
+
 def runs_mark_dirty(runs: Iterable[Run]) -> None:
     """Say that the rows of these runs are stale; the worker rebuilds them."""
     pairs = {(run.config_key, run.task) for run in runs if run.task}
     DirtyMark.objects.bulk_create(DirtyMark(config_key=key, task=task) for key, task in sorted(pairs))
 
 
-@transaction.atomic
 def board_rebuild(*, full: bool = False, now: datetime | None = None) -> int:
-    """Rebuild the stale rows, or all of them, and the ranks of their tasks. Returns how many were rebuilt."""
-    state, _ = BoardState.objects.select_for_update().get_or_create(pk=1, defaults={"updated_at": now or clock.now()})
-    marks = list(DirtyMark.objects.all())
-    pairs = _all_pairs() if full else {(mark.config_key, mark.task) for mark in marks}
-    if not pairs:
-        return 0
-    for pair in sorted(pairs):
-        _rebuild_row(pair)
-    for task in sorted({task for _, task in pairs}):
-        _rank_task(task)
-    DirtyMark.objects.filter(pk__in=[mark.pk for mark in marks]).delete()
-    state.version += 1
-    state.updated_at = now or clock.now()
-    state.save(update_fields=["version", "updated_at"])
-    return len(pairs)
+    """Rebuild the stale configurations, or all of them, and settle the board. Returns how many were rebuilt.
+
+    The arithmetic holds no lock. If another rebuild came first, it starts again.
+    """
+    for _ in range(ATTEMPTS):
+        version = BoardState.objects.filter(pk=1).values_list("version", flat=True).first() or 0
+        marks = list(DirtyMark.objects.all())
+        keys = _all_keys() if full else {mark.config_key for mark in marks}
+        if not keys:
+            return 0
+        found = {key: _aggregate(key) for key in sorted(keys)}
+        if _replace(version, found, marks, now or clock.now()):
+            return len(keys)
+    raise BoardBusy
 
 
-def _all_pairs() -> set[Pair]:
-    rows = BoardRow.objects.values_list("config_key", "task")
-    runs = Run.objects.filter(_on_the_board()).order_by().values_list("config_key", "task").distinct()
-    return {*rows, *((key, task) for key, task in runs if task)}
+def _all_keys() -> set[str]:
+    runs = Run.objects.filter(_on_the_board()).order_by().values_list("config_key", flat=True).distinct()
+    return {*BoardRow.objects.values_list("config_key", flat=True), *runs}
 
 
 def _on_the_board() -> Q:
@@ -94,33 +112,80 @@ def _on_the_board() -> Q:
     ) & ~Q(suite="calibrate")
 
 
-def _rebuild_row(pair: Pair) -> None:
-    key, task = pair
-    runs = list(_measured_runs(key, task))
-    if not runs:
-        BoardRow.objects.filter(config_key=key, task=task).delete()
-        return
-    payload = pooling.row(runs)
-    BoardRow.objects.update_or_create(config_key=key, task=task, defaults=_stored(payload))
+def _aggregate(key: str) -> Aggregate | None:
+    runs = Run.objects.filter(_on_the_board(), config_key=key).order_by("pk").select_related("node", "columns")
+    sources = [source(run) for run in runs.only(*_READ).iterator(chunk_size=500)]
+    return aggregate(sources) if sources else None
 
 
-def _measured_runs(key: str, task: str) -> Iterator[pooling.Measured]:
-    runs = Run.objects.filter(_on_the_board(), config_key=key, task=task).order_by("pk")
-    for run in runs.select_related("node", "columns").only(*_READ).iterator(chunk_size=500):
-        yield measured(run, item_scores(run))
+@transaction.atomic
+def _replace(version: int, found: dict[str, Aggregate | None], marks: Collection[DirtyMark], now: datetime) -> bool:
+    """Put the new aggregates among the stored ones, and settle all of them. False if the board has moved on."""
+    state, _ = BoardState.objects.select_for_update().get_or_create(pk=1, defaults={"updated_at": now})
+    if state.version != version:
+        return False
+    board = _Board.stored()
+    fresh = {key: one for key, one in found.items() if one}
+    new = settled(_entries(board, found.keys(), fresh.values()))
+    _save_rows(board, new, fresh)
+    _save_configs(board, new, fresh)
+    _save_sweeps(new.sweeps)
+    DirtyMark.objects.filter(pk__in=[mark.pk for mark in marks]).delete()
+    state.version += 1
+    state.updated_at = now
+    state.save(update_fields=["version", "updated_at"])
+    answers_store(state.version)
+    return True
 
 
-def _stored(payload: dict[str, Any]) -> dict[str, Any]:
-    columns = {name: payload[name] for name in _COLUMNS}
+def _entries(board: _Board, rebuilt: Collection[str], fresh: Iterable[Aggregate]) -> Iterator[Entry]:
+    for (key, _), row in board.rows.items():
+        if key not in rebuilt:
+            yield Entry(row.payload, board.configs[key].config, row.machines)
+    for one in fresh:
+        for pooled in one.rows.values():
+            yield Entry(pooled.payload, one.config, pooled.machines)
+
+
+def _save_rows(board: _Board, new: Settled, fresh: dict[str, Aggregate]) -> None:
+    changed = []
+    for (key, task), payload in new.payloads.items():
+        before, place = board.rows.get((key, task)), new.places[key, task]
+        machines = fresh[key].rows[task].machines if key in fresh else before.machines if before else []
+        if before is None or (before.payload, before.place, before.machines) != (payload, place, machines):
+            changed.append(BoardRow(task=task, config_key=key, place=place, machines=machines, **_columns(payload)))
+    BoardRow.objects.filter(pk__in=[board.rows[pair].pk for pair in board.rows.keys() - new.payloads.keys()]).delete()
+    _upsert(BoardRow, changed, ["config_key", "task"])
+
+
+def _columns(payload: dict[str, Any]) -> dict[str, Any]:
+    columns = {name: payload[name] for name in (*_COLUMNS, "rank")}
     return {**columns, "updated_at": datetime.fromisoformat(payload["updated_at"]), "payload": payload}
 
 
-def _rank_task(task: str) -> None:
-    """Ranks hold within one task, over all configurations."""
-    rows = list(BoardRow.objects.filter(task=task))
+def _save_configs(board: _Board, new: Settled, fresh: dict[str, Aggregate]) -> None:
     changed = []
-    for row, (rank, place) in zip(rows, pooling.standings([row.payload for row in rows]), strict=True):
-        if (row.rank, row.place, row.payload["rank"]) != (rank, place, rank):
-            row.rank, row.place, row.payload = rank, place, {**row.payload, "rank": rank}
-            changed.append(row)
-    BoardRow.objects.bulk_update(changed, ["rank", "place", "payload"], batch_size=500)
+    for key, grade in new.grades.items():
+        before = board.configs.get(key)
+        payload = fresh[key].payload if key in fresh else before.payload if before else {}
+        payload = {**payload, "grades": grade.grades, "letter_grade": grade.letter}
+        if before is None or before.payload != payload:
+            changed.append(BoardConfig(config_key=key, config=payload["config"], payload=payload))
+    BoardConfig.objects.filter(pk__in=board.configs.keys() - new.grades.keys()).delete()
+    _upsert(BoardConfig, changed, ["config_key"])
+
+
+def _upsert(model: type[Model], records: list[Any], unique: list[str]) -> None:
+    names = [f.attname for f in model._meta.concrete_fields if not f.primary_key and f.attname not in unique]
+    model._default_manager.bulk_create(
+        records, batch_size=200, update_conflicts=True, unique_fields=unique, update_fields=names
+    )
+
+
+def _save_sweeps(found: Iterable[Sweep]) -> None:
+    new = [sweep.as_dict() for sweep in found]
+    if list(BoardSweep.objects.order_by("pk").values_list("payload", flat=True)) == new:
+        return
+    BoardSweep.objects.all().delete()
+    names = ("kind", "task", "gpu_class", "model")
+    BoardSweep.objects.bulk_create(BoardSweep(payload=one, **{name: one[name] for name in names}) for one in new)

@@ -15,6 +15,8 @@ def run(value: float | None, machine: str = "a", **changes: Any) -> Measured:
     facts: dict[str, Any] = {
         "run_id": f"run-{machine}-{value}",
         "machine": machine,
+        "node": machine,
+        "suite": "run",
         "account": machine,
         "is_counted": True,
         "config_key": "0" * 16,

@@ -1,6 +1,6 @@
 """Every formula of the product, pure: from samples and scores to joules per correct answer."""
 
-from .costmodel import CostModel, fit_cost_model
+from .costmodel import CostItems, CostModel, cost_items, fit_cost_model, fit_or_reason
 from .energy import (
     CounterReading,
     counter_energy_j,
@@ -33,6 +33,7 @@ __all__ = [
     "PHASE_LOCKED_ABOVE",
     "REASONS",
     "THERMAL_THROTTLE",
+    "CostItems",
     "CostModel",
     "CounterReading",
     "Flexibility",
@@ -43,12 +44,14 @@ __all__ = [
     "SweepPoint",
     "TierEvidence",
     "bootstrap_jpc_interval",
+    "cost_items",
     "counter_energy_j",
     "deepest_keeping",
     "derive_tier",
     "drift_pct",
     "efficiency_index",
     "fit_cost_model",
+    "fit_or_reason",
     "flexibility",
     "integrate_power_j",
     "item_energies_j",

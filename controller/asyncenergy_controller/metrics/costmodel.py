@@ -1,7 +1,9 @@
 """Joules of an item out of its token counts: J = e_fixed + alpha * prompt + beta * completion, all >= 0."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import least_squares, nnls
@@ -13,6 +15,7 @@ MAX_CONDITION = 30.0
 BOOTSTRAP_FITS = 200
 BOOTSTRAP_SEED = 1234
 EXTRAPOLATION_FACTOR = 2.0
+_TOKENS = ("prompt_tokens", "cached_prompt_tokens", "completion_tokens")
 _MAD_TO_SIGMA = 1.4826
 _REWEIGHTINGS = 5  # leaves a resample within 2 % of rest
 # the six choices of fewer than three parameters: each alone, then the pairs of `_ONE` and `_TWO`
@@ -44,6 +47,37 @@ class CostModel:
         return _outside(prompt_tokens, self.prompt_token_range) or _outside(
             completion_tokens, self.completion_token_range
         )
+
+
+class CostItems(NamedTuple):
+    """What a fit needs of each item: tokens that were processed, and joules (NaN keeps an item out)."""
+
+    uncached_prompt_tokens: Array
+    completion_tokens: Array
+    energy_j: Array
+
+
+def cost_items(
+    items: Mapping[str, Any], item_energy_j: Numbers, prefix_cache: str | None
+) -> tuple[CostItems | None, str | None]:
+    """The items that were answered, by column; what a cache served costs no prompt processing.
+
+    None where no item has an energy, or a cache was on and nobody knows what it served.
+    """
+    energy = to_array(item_energy_j, "item_energy_j")
+    if np.isnan(energy).all():
+        return None, "energy_unmeasured"
+    prompt, cached, completion = (_tokens(items, name, energy.size) for name in _TOKENS)
+    if prefix_cache == "on" and np.isnan(cached).all():
+        return None, "cached_tokens_unknown"
+    finish = items.get("finish_reason") or [None] * energy.size
+    failed = np.array([reason == "error" for reason in finish])
+    return CostItems(prompt - np.nan_to_num(cached), completion, np.where(failed, np.nan, energy)), None
+
+
+def _tokens(items: Mapping[str, Any], name: str, length: int) -> Array:
+    column = items.get(name)
+    return np.full(length, np.nan) if column is None else to_array(column, name)
 
 
 def fit_cost_model(prompt_tokens: Numbers, completion_tokens: Numbers, energy_j: Numbers) -> CostModel | None:

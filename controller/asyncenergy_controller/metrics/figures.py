@@ -8,7 +8,7 @@ import numpy as np
 
 from .answers import AnswerFigures, CostFigures, SpeedFigures, answer_figures, cost_figures, speed_figures
 from .columns import Array
-from .costmodel import CostModel, fit_or_reason
+from .costmodel import CostModel, cost_items, fit_or_reason
 from .device import DeviceFigures, device_figures
 from .ledger import LedgerFigures, ledger_figures
 from .readings import EnergyFigures, WallFigures, energy_figures, wall_figures
@@ -64,17 +64,9 @@ def recompute_run(run: Mapping[str, Any], *, baselines: Sequence[Mapping[str, An
 
 
 def _cost_model(recording: Recording, item_energy_j: Array) -> tuple[CostModel | None, str | None]:
-    """Fitted on the items that were answered; what a cache served costs no prompt processing."""
-    if np.isnan(item_energy_j).all():
-        return None, "energy_unmeasured"
-    cached = recording.item("cached_prompt_tokens")
     settings: Mapping[str, Any] = recording.run.get("settings") or {}
-    if settings.get("prefix_cache") == "on" and np.isnan(cached).all():
-        return None, "cached_tokens_unknown"
-    finish = (recording.run.get("items") or {}).get("finish_reason") or [None] * recording.n_items
-    failed = np.array([reason == "error" for reason in finish])
-    uncached = recording.item("prompt_tokens") - np.nan_to_num(cached)
-    return fit_or_reason(uncached, recording.item("completion_tokens"), np.where(failed, np.nan, item_energy_j))
+    items, reason = cost_items(recording.run.get("items") or {}, item_energy_j, settings.get("prefix_cache"))
+    return fit_or_reason(*items) if items else (None, reason)
 
 
 def _evidence(

@@ -1,0 +1,55 @@
+"""Reads of the corpus. Page, JSON, CSV and tools show one number for one row because all call these."""
+
+from bench.selectors.board import (
+    DEFAULT_SORT,
+    MAX_LIMIT,
+    SORTS,
+    BoardQuery,
+    board_count,
+    board_rows,
+    data_version,
+    rank_sizes,
+    rows_of,
+    simulated_rows,
+)
+from bench.selectors.configs import config_detail
+from bench.selectors.decisions import moderation_log, moderation_log_count
+from bench.selectors.facets import board_facets
+from bench.selectors.names import names_listed
+from bench.selectors.owners import gates_failed, nodes_of, submission_summary, submissions_of
+from bench.selectors.picks import recommend
+from bench.selectors.routing import routing_rows
+from bench.selectors.runs import Flag, RunDetail, corpus_counts, run_detail, run_figures
+from bench.selectors.sweeps import SweepQuery, sweep_count, sweep_list
+
+__all__ = [
+    "DEFAULT_SORT",
+    "MAX_LIMIT",
+    "SORTS",
+    "BoardQuery",
+    "Flag",
+    "RunDetail",
+    "SweepQuery",
+    "board_count",
+    "board_facets",
+    "board_rows",
+    "config_detail",
+    "corpus_counts",
+    "data_version",
+    "gates_failed",
+    "moderation_log",
+    "moderation_log_count",
+    "names_listed",
+    "nodes_of",
+    "rank_sizes",
+    "recommend",
+    "routing_rows",
+    "rows_of",
+    "run_detail",
+    "run_figures",
+    "simulated_rows",
+    "submission_summary",
+    "submissions_of",
+    "sweep_count",
+    "sweep_list",
+]
