@@ -14,7 +14,17 @@ from asyncenergy_controller.metrics import Standing, median_index, pooled_accura
 
 SPREAD_MARK_PCT = 10.0
 REFERENCE_SUITE = "reference"
-FROM_MACHINE = ("joules_per_correct_answer", "joules_per_token", "pooled_tokens_per_second", "mean_gpu_w", "accuracy")
+FROM_MACHINE = (
+    "joules_per_correct_answer",
+    "jpc_ci_low",
+    "jpc_ci_high",
+    "joules_per_token",
+    "pooled_tokens_per_second",
+    "mean_gpu_w",
+    "accuracy",
+    "accuracy_ci_low",
+    "accuracy_ci_high",
+)
 
 FROM_CONFIG = (
     "model",

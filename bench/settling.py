@@ -15,6 +15,15 @@ from bench import grading, pooling
 from bench.sweeps import Measurement, Sweep, sweeps
 
 Payload = Mapping[str, Any]
+_OF_MACHINE = (
+    "joules_per_token",
+    "joules_per_correct_answer",
+    "jpc_ci_low",
+    "jpc_ci_high",
+    "accuracy",
+    "accuracy_ci_low",
+    "accuracy_ci_high",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +87,7 @@ def _measurements(entries: Iterable[Entry]) -> Iterable[Measurement]:
                 run_id=one["run_id"],
                 tokens_per_second=one["pooled_tokens_per_second"],
                 mean_w=one["mean_gpu_w"],
-                joules_per_token=one["joules_per_token"],
-                joules_per_correct_answer=one["joules_per_correct_answer"],
-                accuracy=one["accuracy"],
+                **{name: one.get(name) for name in _OF_MACHINE},
             )
 
 

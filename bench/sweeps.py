@@ -1,17 +1,60 @@
-"""Rows that differ in one setting alone, on one machine: what a power cap or a clock lock does. Pure."""
+"""Rows that differ in one setting alone, on one machine: what that setting does to energy, speed and accuracy. Pure."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, cast
 
 from asyncenergy_controller.metrics import Flexibility, SweepPoint, deepest_keeping, flexibility
 
 from bench.configuration import config_key
 
-SETTINGS = {"power_cap": "power_limit_w", "clock_lock": "clock_lock_mhz"}
-UNITS = {"power_cap": "W", "clock_lock": "MHz"}
-MIN_POINTS = 2
+MIN_SETTINGS = 2
+FIGURES = (
+    "tokens_per_second",
+    "mean_w",
+    "joules_per_token",
+    "joules_per_correct_answer",
+    "jpc_ci_low",
+    "jpc_ci_high",
+    "accuracy",
+    "accuracy_ci_low",
+    "accuracy_ci_high",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What the rows of a sweep may differ in: `shown` is the setting, `follows` comes with it. With `has_stock` null
+    is the device's own setting, else null is not recorded and such rows stay out."""
+
+    shown: tuple[str, ...]
+    unit: str | None = None
+    follows: tuple[str, ...] = ()
+    has_stock: bool = False
+
+    @property
+    def free(self) -> frozenset[str]:
+        return frozenset((*self.shown, *self.follows))
+
+    def setting(self, config: Mapping[str, Any]) -> float | str | None:
+        if len(self.shown) == 1:
+            value: float | str | None = config.get(self.shown[0])
+            return value
+        return " ".join(str(config[name]) for name in self.shown if config.get(name)) or None
+
+
+KINDS = {
+    "power_cap": Kind(("power_limit_w",), "W", has_stock=True),
+    "clock_lock": Kind(("clock_lock_mhz",), "MHz", has_stock=True),
+    "concurrency": Kind(("concurrency",)),
+    "quantization": Kind(("quantization",), follows=("weights_repo", "weights_revision", "weights_digest")),
+    "engine": Kind(("engine", "engine_version")),
+    "thinking": Kind(("thinking_mode",)),
+    "effort": Kind(("reasoning_effort",)),
+    "output_cap": Kind(("max_tokens",), "tokens"),
+    "cuda_graphs": Kind(("cuda_graphs",)),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +72,11 @@ class Measurement:
     mean_w: float | None
     joules_per_token: float | None
     joules_per_correct_answer: float | None
+    jpc_ci_low: float | None
+    jpc_ci_high: float | None
     accuracy: float | None
+    accuracy_ci_low: float | None
+    accuracy_ci_high: float | None
 
     @property
     def is_whole(self) -> bool:
@@ -41,7 +88,7 @@ class Measurement:
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """The points of one family, the stock setting first, then the deepest last."""
+    """The points of one family: the stock setting first and the deepest last, others in their order."""
 
     kind: str
     family: str
@@ -51,24 +98,24 @@ class Sweep:
     def first(self) -> Measurement:
         return self.points[0]
 
-    def setting(self, point: Measurement) -> float | None:
-        value: float | None = point.config.get(SETTINGS[self.kind])
-        return value
+    def setting(self, point: Measurement) -> float | str | None:
+        return KINDS[self.kind].setting(point.config)
 
     @property
     def measured(self) -> list[SweepPoint]:
-        return [point.point(self.setting(point)) for point in self.points]
+        """For kinds whose setting is a number or stock."""
+        return [point.point(cast(float | None, self.setting(point))) for point in self.points]
 
     @property
     def flexibility(self) -> Flexibility | None:
-        """None with fewer than four points or without one stock point."""
-        return flexibility(self.measured)
+        """None for other kinds than caps and locks, with fewer than four points, or without one stock point."""
+        return flexibility(self.measured) if KINDS[self.kind].has_stock else None
 
     @property
     def flex_share(self) -> float | None:
         """Part of the stock power, 0..1, that can be given up at 95 % of the speed."""
-        found, stock = self.flexibility, self.measured[0]
-        return found.flex_band_w / stock.mean_w if found and stock.mean_w else None
+        found, stock_w = self.flexibility, self.first.mean_w
+        return found.flex_band_w / stock_w if found and stock_w else None
 
     def deepest_w(self, tolerance_pct: float) -> float | None:
         """The lowest setting that costs at most so much of the stock speed; None where stock was not measured."""
@@ -78,10 +125,11 @@ class Sweep:
     def as_dict(self) -> dict[str, Any]:
         """As every reader gets it; `machine`, which is no public name, stays out."""
         first, found = self.first, self.flexibility
-        config = {name: value for name, value in first.config.items() if name != SETTINGS[self.kind]}
+        kind = KINDS[self.kind]
+        config = {name: value for name, value in first.config.items() if name not in kind.free}
         return {
             "kind": self.kind,
-            "unit": UNITS[self.kind],
+            "unit": kind.unit,
             "family": self.family,
             "task": first.task,
             "node": first.node,
@@ -94,13 +142,13 @@ class Sweep:
         }
 
     def _point(self, point: Measurement) -> dict[str, Any]:
-        names = ("config_key", "run_id", "tokens_per_second", "mean_w", "joules_per_token", "joules_per_correct_answer")
         setting = self.setting(point)
         return {
             "setting": setting,
             "is_stock": setting is None,
-            **{name: getattr(point, name) for name in names},
-            "accuracy": point.accuracy,
+            "config_key": point.config_key,
+            "run_id": point.run_id,
+            **{name: getattr(point, name) for name in FIGURES},
         }
 
 
@@ -108,16 +156,26 @@ def sweeps(measurements: Iterable[Measurement]) -> list[Sweep]:
     """Every family with at least two settings on one machine and task, in a stable order."""
     families: dict[tuple[str, str, str, str], list[Measurement]] = defaultdict(list)
     for one in measurements:
-        if one.is_whole:
-            for kind, setting in SETTINGS.items():
-                families[kind, config_key({**one.config, setting: None}), one.task, one.machine].append(one)
-    found = [_sweep(kind, family, group) for (kind, family, _, _), group in sorted(families.items())]
-    return [sweep for sweep in found if len(sweep.points) >= MIN_POINTS]
+        for name in _kinds_of(one):
+            rest = {**one.config, **dict.fromkeys(KINDS[name].free)}
+            families[name, config_key(rest), one.task, one.machine].append(one)
+    found = [_sweep(name, family, group) for (name, family, _, _), group in sorted(families.items())]
+    return [sweep for sweep in found if len(set(map(sweep.setting, sweep.points))) >= MIN_SETTINGS]
 
 
-def _sweep(kind: str, family: str, group: list[Measurement]) -> Sweep:
-    def depth(point: Measurement) -> tuple[bool, float]:
-        setting = point.config.get(SETTINGS[kind])
-        return setting is not None, -(setting or 0.0)
+def _kinds_of(one: Measurement) -> list[str]:
+    """The kinds in whose sweeps a measurement may stand."""
+    if not one.is_whole:
+        return []
+    return [name for name, kind in KINDS.items() if kind.has_stock or kind.setting(one.config) is not None]
 
-    return Sweep(kind, family, tuple(sorted(group, key=depth)))
+
+def _sweep(name: str, family: str, group: list[Measurement]) -> Sweep:
+    kind = KINDS[name]
+
+    def place(point: Measurement) -> tuple[bool, float, str]:
+        setting = kind.setting(point.config)
+        number = setting if isinstance(setting, int | float) else 0.0
+        return setting is not None, -number if kind.has_stock else number, str(setting)
+
+    return Sweep(name, family, tuple(sorted(group, key=place)))

@@ -52,7 +52,7 @@ class BoardConfig(models.Model):
 
 
 class BoardSweep(models.Model):
-    """Rows that differ in a power cap or clock lock alone, on one machine and task."""
+    """Rows that differ in one setting alone, on one machine and task."""
 
     kind = models.CharField(max_length=16)
     task = models.CharField(max_length=64)
@@ -72,7 +72,7 @@ class StoredAnswer(models.Model):
 
     name = models.CharField(max_length=32)
     query = models.CharField(max_length=255, help_text="canonical query string")
-    version = models.PositiveIntegerField()
+    token = models.CharField(max_length=32, help_text="of the rebuild that it was made after")
     body = models.BinaryField()
     page = models.JSONField(null=True, help_text="count, and the query strings of the pages around it")
 
@@ -96,9 +96,11 @@ class DirtyMark(models.Model):
 
 
 class BoardState(models.Model):
-    """One row: the version of the published data."""
+    """One row: the version of the published data. `token` names the rebuild itself: after a backup was
+    restored, a version may come a second time, a token never."""
 
     version = models.PositiveIntegerField(default=0)
+    token = models.CharField(max_length=32, default="")
     updated_at = models.DateTimeField()
 
     def __str__(self) -> str:

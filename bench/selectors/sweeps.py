@@ -1,4 +1,4 @@
-"""Measured power caps and clock locks."""
+"""Measured sweeps: power caps, clock locks, and every other setting that rows of one machine differ in alone."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +10,7 @@ from bench.models import BoardSweep
 
 @dataclass(frozen=True, slots=True)
 class SweepQuery:
-    """`kind` is power_cap or clock_lock; unknown values give an empty answer."""
+    """`kind` is one of bench.sweeps.KINDS; unknown values give an empty answer."""
 
     kind: str | None = None
     gpu_class: str | None = None
