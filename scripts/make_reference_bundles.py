@@ -1,10 +1,12 @@
-"""Makes the reference bundle of node H from our own recording on an NVIDIA H200.
+"""Makes the reference bundles of node H from our own measurements on an NVIDIA H200.
 
-    python -m scripts.make_reference_bundles ../shared/data/h200_smollm2_trace.json
+    python -m scripts.make_reference_bundles recording ../shared/data/h200_smollm2_trace.json
+    python -m scripts.make_reference_bundles campaign FOLDER    # what tests/gpu/campaign.sh left
 
-Labels say what the recording holds and nothing more: its questions and answers were not kept, so its
-arithmetic is called `arith_recorded` and correctness is the submitter's word; versions that were not
-written down are null.
+A campaign's bundles are joined as they are; only the machine's hash becomes that of node H. The recording is older
+than the bundle format: its labels say what it holds and nothing more. Its questions and answers were not kept, so its
+arithmetic is called `arith_recorded` and correctness is the submitter's word; versions that were not written down
+are null.
 """
 
 import gzip
@@ -18,7 +20,7 @@ from typing import Any
 from asyncenergy_controller import wire
 from asyncenergy_controller.metrics import METHODOLOGY_VERSION
 
-OUTPUT = Path(__file__).resolve().parent.parent / "bench" / "reference" / "h200-smollm2-135m.json.gz"
+FOLDER = Path(__file__).resolve().parent.parent / "bench" / "reference"
 NODE_HASH = "reference-node-H"
 MODEL = "SmolLM2-135M-Instruct"
 TASKS = {"arith": "arith_recorded", "gsm8k": "gsm8k"}
@@ -141,14 +143,34 @@ def _instant(epoch_s: float) -> str:
     return datetime.fromtimestamp(int(epoch_s), UTC).isoformat()
 
 
-def main(source: str) -> None:
-    bundle = make_bundle(json.loads(Path(source).read_text()))
+def join_campaign(folder: Path) -> dict[str, Any]:
+    """Return one bundle of all runs in a campaign's bundles, whose names don't begin with `cost-`."""
+    paths = [path for path in sorted(folder.glob("*.bundle.json.gz")) if not path.name.startswith("cost-")]
+    bundles = [json.loads(gzip.decompress(path.read_bytes())) for path in paths]
+    joined = {**bundles[0], "generated_at": max(bundle["generated_at"] for bundle in bundles)}
+    for part in ("runs", "baselines", "load_profiles"):
+        joined[part] = [{**entry, "node_hash": NODE_HASH} for bundle in bundles for entry in bundle[part]]
+    joined["nodes"] = [{**bundles[0]["nodes"][0], "node_hash": NODE_HASH}]
+    return joined
+
+
+def write(bundle: dict[str, Any], name: str) -> None:
     wire.refuse_private(bundle)
     wire.parse_bundle(bundle)
-    OUTPUT.parent.mkdir(exist_ok=True)
-    OUTPUT.write_bytes(gzip.compress(wire.canonical_json(bundle), mtime=0))
-    print(f"{OUTPUT.name}: {len(bundle['runs'])} runs, {OUTPUT.stat().st_size} bytes")
+    FOLDER.mkdir(exist_ok=True)
+    path = FOLDER / name
+    path.write_bytes(gzip.compress(wire.canonical_json(bundle), mtime=0))
+    print(f"{path.name}: {len(bundle['runs'])} runs, {path.stat().st_size} bytes")
+
+
+def main(kind: str, source: str) -> None:
+    if kind == "recording":
+        write(make_bundle(json.loads(Path(source).read_text())), "h200-smollm2-135m.json.gz")
+    elif kind == "campaign":
+        write(join_campaign(Path(source)), "h200-smollm2-135m-campaign.json.gz")
+    else:
+        sys.exit(f"recording or campaign, not {kind!r}")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:3])
