@@ -15,6 +15,7 @@ import psycopg
 
 DATA = Path(__file__).resolve().parent.parent / "var" / "test-postgres"
 OWN_PORT = 54329
+OWN_URL = f"postgres://postgres@127.0.0.1:{OWN_PORT}/postgres"
 START_LIMIT_S = 20.0
 
 
@@ -31,7 +32,8 @@ def main() -> None:
 
 def _running() -> list[str]:
     users = dict.fromkeys(["postgres", getpass.getuser()])
-    return [url for user in users if _answers(url := f"postgres://{user}@127.0.0.1:5432/postgres")]
+    candidates = [f"postgres://{user}@127.0.0.1:5432/postgres" for user in users]
+    return [url for url in (*candidates, OWN_URL) if _answers(url)]
 
 
 def _answers(url: str) -> bool:
@@ -56,11 +58,10 @@ def _started() -> str | None:
         _run([*as_user, str(bin_dir / "initdb"), "-A", "trust", "-U", "postgres", "-D", str(folder)])
     options = f"-p {OWN_PORT} -k {folder} -c listen_addresses=127.0.0.1 -c fsync=off"
     _run([*as_user, str(bin_dir / "pg_ctl"), "-D", str(folder), "-o", options, "-l", str(folder / "log"), "start"])
-    url = f"postgres://postgres@127.0.0.1:{OWN_PORT}/postgres"
     give_up_at = time.monotonic() + START_LIMIT_S
     while time.monotonic() < give_up_at:
-        if _answers(url):
-            return url
+        if _answers(OWN_URL):
+            return OWN_URL
         time.sleep(0.5)
     return None
 
