@@ -25,6 +25,7 @@ from scheduling.solver.codec import pieces_from
 
 AHEAD = timedelta(hours=36)
 """What may begin within this time from now is planned."""
+BEYOND = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +68,7 @@ def plan_input(account: User, now: datetime) -> PlanInput:
     return PlanInput(
         account=account,
         now=now,
-        curve=price_curve(market_of(choices), formula_of(account), begin, horizon_of(account, now)),
+        curve=price_curve(market_of(choices), formula_of(account), begin, _looked_at_until(account, occurrences, now)),
         works=tuple(works),
         predictions={key: one for key, one in predictions.items() if isinstance(one, Prediction)},
         refused=tuple(refused),
@@ -77,6 +78,12 @@ def plan_input(account: User, now: datetime) -> PlanInput:
         capacity=capacities(account),
         watt_limit=choices.watt_limit,
     )
+
+
+def _looked_at_until(account: User, occurrences: Sequence[Occurrence], now: datetime) -> datetime:
+    """A day beyond the last deadline: what doesn't fit is told how much later its deadline would have to be."""
+    last = max((one.deadline for one in occurrences), default=now)
+    return min(last + BEYOND, horizon_of(account, now))
 
 
 def horizon_of(account: User, now: datetime) -> datetime:

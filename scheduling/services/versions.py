@@ -16,7 +16,7 @@ from scheduling.models.workflow import TO_PLAN
 from scheduling.optimizer import Infeasible
 from scheduling.optimizer import Placement as Solved
 from scheduling.packing import packed
-from scheduling.selectors.planning import PlanInput, newest_version
+from scheduling.selectors.planning import PlanInput, horizon_of, newest_version
 from scheduling.selectors.prices import PriceCurve
 from scheduling.services.claims import Claim
 from scheduling.solver import Answer, Baseline
@@ -125,7 +125,9 @@ def _version(
 
 def _valid_until(given: PlanInput) -> datetime:
     """The end of known prices; where prices are never known before, the end of what is planned."""
-    until = given.now if given.curve.known_until < given.now else given.curve.known_until
+    if given.curve.market.is_fixed:
+        return horizon_of(given.account, given.now)
+    until = max(given.curve.known_until, given.now)
     if given.curve.market.after_the_fact:
         until = given.curve.points[-1].end if given.curve.points else given.now
     return until.replace(microsecond=0)
