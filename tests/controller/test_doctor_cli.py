@@ -3,6 +3,7 @@
 import json
 import time
 
+import httpx2
 import pytest
 from asyncenergy_controller.errors import ExitCode
 from asyncenergy_controller.wire import find_private
@@ -66,3 +67,34 @@ def test_a_sensor_of_another_device_stays_out_of_the_bundle(tmp_path, engine):
     )
     box.run("bench", "smoke", "--items", 3)
     assert "alias_spread_pct" not in json.loads(box.last.bundle_path.read_text())["runs"][0]["sensor"]
+
+
+def test_without_a_network_data_sets_are_skipped_and_the_report_is_whole(tmp_path, engine, monkeypatch):
+    asked = []
+
+    def no_route(repo, **options):
+        asked.append(options)
+        raise httpx2.ConnectError("[Errno -3] Temporary failure in name resolution")
+
+    monkeypatch.setattr("huggingface_hub.dataset_info", no_route)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "empty"))
+    monkeypatch.setattr("asyncenergy_controller.doctor.examination.DATASET_TASKS", ("gsm8k_platinum", "ifeval"))
+    report = Box(tmp_path, engine.url).json("doctor", "--meter", "null", code=ExitCode.NO_METER)
+    found = {check["name"]: check for check in report["checks"] if check["name"].startswith("data ")}
+    assert {name: check["state"] for name, check in found.items()} == {
+        "data gsm8k_platinum": "skip",
+        "data ifeval": "skip",
+        "data hub": "warn",
+    }
+    assert "--dataset-dir" in found["data ifeval"]["advice"]
+    assert "--dataset-dir" in found["data hub"]["found"]
+    assert len(asked) == 1
+    assert asked[0]["timeout"] <= 5
+
+
+def test_what_is_not_here_but_on_the_hub_is_not_downloaded(tmp_path, engine, monkeypatch):
+    monkeypatch.setattr("huggingface_hub.dataset_info", lambda repo, **options: None)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "empty"))
+    monkeypatch.setattr("asyncenergy_controller.doctor.examination.DATASET_TASKS", ("ifeval",))
+    report = Box(tmp_path, engine.url).json("doctor", "--meter", "null", code=ExitCode.NO_METER)
+    assert states(report) | {"data ifeval": "skip", "data hub": "ok"} == states(report)

@@ -10,8 +10,17 @@ import httpx2
 import pyarrow
 import pytest
 from asyncenergy_controller.tasks.base import TaskError, sampled, seeded_order
-from asyncenergy_controller.tasks.datasets import Dataset, DatasetFile, Source, load_split
-from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError, OfflineModeIsEnabled
+from asyncenergy_controller.tasks.datasets import Dataset, DatasetFile, NotHere, Source, load_split
+from asyncenergy_controller.tasks.hub import probe
+from huggingface_hub import snapshot_download
+from huggingface_hub.errors import (
+    GatedRepoError,
+    HFValidationError,
+    LocalEntryNotFoundError,
+    OfflineModeIsEnabled,
+    RevisionResolutionError,
+    XetDownloadError,
+)
 from pyarrow import ipc, parquet
 
 ROWS = [{"question": f"What is {n} + {n}?", "answer": f"#### {2 * n}"} for n in range(12)]
@@ -106,37 +115,80 @@ def test_an_empty_file_is_no_data_set(tmp_path):
         load_split(SUMS, "test", Source(tmp_path))
 
 
+class FakeHub:
+    """Stands where the hub's client reaches the network; its cache is the real one, in a folder of the test."""
+
+    def __init__(self, cache):
+        self.cache, self.asked, self.fails = cache, [], None
+
+    def dataset_info(self, repo, **options):
+        self.asked.append(("info", repo, options))
+        if self.fails:
+            raise self.fails
+
+    def download(self, repo, **options):
+        if not options.get("local_files_only"):
+            self.asked.append(("download", repo, options))
+            self.put("main/test-0.parquet", options["revision"])
+        return snapshot_download(repo, **options)
+
+    def put(self, path, revision="0" * 40):
+        return write_parquet(self.cache / "datasets--example--sums" / "snapshots" / revision / path)
+
+
 @pytest.fixture
 def hub(monkeypatch, tmp_path):
-    """A hub that gives out one file and remembers what was asked."""
-    asked = []
-
-    def download(repo, path, **options):
-        asked.append((repo, path, options))
-        return str(write_parquet(tmp_path / "cached.parquet"))
-
-    monkeypatch.setattr("huggingface_hub.hf_hub_download", download)
-    return asked
+    fake = FakeHub(tmp_path / "cache")
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(fake.cache))
+    monkeypatch.setattr("huggingface_hub.dataset_info", fake.dataset_info)
+    monkeypatch.setattr("huggingface_hub.snapshot_download", fake.download)
+    # what follows the fake download reads the cache, as the hub's client does without a network
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    return fake
 
 
 def test_the_hub_is_asked_for_the_pinned_revision_with_a_time_limit(hub):
     loaded = load_split(SUMS, "test", Source())
     assert (loaded.rows, loaded.revision) == (ROWS, "0" * 40)
-    [(repo, path, options)] = hub
-    assert (repo, path, options["repo_type"]) == ("example/sums", "main/test-0.parquet", "dataset")
-    assert options["revision"] == "0" * 40
-    assert options["etag_timeout"] > 0
+    (_, repo, question), (_, _, order) = hub.asked
+    assert repo == "example/sums"
+    assert (question["revision"], order["revision"], order["repo_type"]) == ("0" * 40, "0" * 40, "dataset")
+    assert (0 < question["timeout"] <= 30, 0 < order["etag_timeout"] <= 30) == (True, True)
+    assert order["allow_patterns"] == ["main/test-0.parquet"]
+
+
+def test_what_was_downloaded_once_is_read_without_asking_again(hub):
+    hub.put("main/test-0.parquet")
+    assert load_split(SUMS, "test", Source(may_download=False)).rows == ROWS
+    assert load_split(SUMS, "test", Source()).rows == ROWS
+    assert hub.asked == []
+
+
+def test_one_of_two_files_in_the_cache_is_no_data_set(hub):
+    hub.put("main/test-0.parquet")
+    two = replace(SUMS, splits={"test": (DatasetFile("main/test-0.parquet"), DatasetFile("main/test-1.parquet"))})
+    with pytest.raises(NotHere, match="not on this machine yet"):
+        load_split(two, "test", Source(may_download=False))
+    with pytest.raises(TaskError, match=r"holds no main/test-1\.parquet"):
+        load_split(two, "test", Source())
+
+
+def test_without_leave_to_download_nothing_is_asked_of_the_hub(hub):
+    with pytest.raises(NotHere, match="not on this machine yet") as caught:
+        load_split(SUMS, "test", Source(may_download=False))
+    assert (caught.value.repo, caught.value.revision) == ("example/sums", "0" * 40)
+    assert hub.asked == []
 
 
 def test_another_revision_is_recorded_as_given(hub):
     assert load_split(SUMS, "test", Source(revision="a" * 40)).revision == "a" * 40
-    assert hub[0][2]["revision"] == "a" * 40
+    assert {options["revision"] for _, _, options in hub.asked} == {"a" * 40}
 
 
 def test_without_any_revision_one_is_asked_for(hub):
     with pytest.raises(TaskError, match="--dataset-revision"):
         load_split(replace(SUMS, revision=None), "test", Source())
-    assert hub == []
+    assert hub.asked == []
 
 
 def test_a_file_that_is_not_the_pinned_one_is_refused(hub):
@@ -145,11 +197,9 @@ def test_a_file_that_is_not_the_pinned_one_is_refused(hub):
         load_split(changed, "test", Source())
 
 
-def test_a_shard_number_left_open_is_looked_up(hub, monkeypatch):
-    published = ["README.md", "main/test-00000-of-00001.parquet"]
-    monkeypatch.setattr("huggingface_hub.list_repo_files", lambda repo, **options: published)
-    load_split(replace(SUMS, splits={"test": (DatasetFile("main/test-*.parquet"),)}), "test", Source())
-    assert hub[0][1] == "main/test-00000-of-00001.parquet"
+def test_a_shard_number_left_open_is_found(hub):
+    loaded = load_split(replace(SUMS, splits={"test": (DatasetFile("main/test-*.parquet"),)}), "test", Source())
+    assert loaded.rows == ROWS
 
 
 @pytest.mark.parametrize(
@@ -158,18 +208,26 @@ def test_a_shard_number_left_open_is_looked_up(hub, monkeypatch):
         LocalEntryNotFoundError("offline"),
         OfflineModeIsEnabled(),
         HFValidationError("x"),
-        httpx2.ConnectError("no route"),
+        httpx2.ConnectError("[Errno -3] Temporary failure in name resolution"),
+        httpx2.ReadTimeout("slow"),
+        XetDownloadError("cut"),
+        RuntimeError("the client has been closed"),
+        RevisionResolutionError("x"),
     ],
+    ids=lambda error: type(error).__name__,
 )
-def test_a_hub_that_cannot_be_reached_says_how_to_do_without(monkeypatch, error):
-    def fail(*_, **__):
-        raise error
+@pytest.mark.parametrize("ask", [lambda: load_split(SUMS, "test", Source()), lambda: probe("example/sums", "0" * 40)])
+def test_a_hub_that_cannot_be_reached_says_how_to_do_without(hub, error, ask):
+    hub.fails = error
+    with pytest.raises(TaskError, match=rf"cannot be had from the hub \({type(error).__name__}\).*--dataset-dir"):
+        ask()
+    assert [what for what, _, _ in hub.asked] == ["info"]
 
-    monkeypatch.setattr("huggingface_hub.hf_hub_download", fail)
-    with pytest.raises(TaskError, match="--dataset-dir"):
+
+def test_a_gated_data_set_says_what_to_accept(hub):
+    hub.fails = GatedRepoError("gated", response=httpx2.Response(403, request=httpx2.Request("GET", "http://x")))
+    with pytest.raises(TaskError, match=r"accept its terms.*--dataset-dir"):
         load_split(SUMS, "test", Source())
-    with pytest.raises(TaskError, match="accept its terms"):
-        load_split(replace(SUMS, gated=True), "test", Source())
 
 
 def test_without_the_extra_it_says_what_to_install(monkeypatch):

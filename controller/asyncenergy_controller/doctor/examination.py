@@ -29,6 +29,8 @@ from asyncenergy_controller.meters.select import AUTO_KINDS, open_meter
 from asyncenergy_controller.metrics.tiers import MAX_DRIFT_PCT
 from asyncenergy_controller.sampler import Trace
 from asyncenergy_controller.settings import Settings, revealed
+from asyncenergy_controller.tasks import hub
+from asyncenergy_controller.tasks.datasets import NotHere
 from asyncenergy_controller.tasks.registry import get_task
 
 MAX_ALIAS_PCT = 3.0
@@ -256,10 +258,25 @@ def _power_limit(settings: Settings, info: MeterInfo) -> Check:
 
 
 def _datasets(settings: Settings) -> Iterator[Check]:
+    """What lies here is read, nothing is downloaded; the hub is asked at most once whether it is there."""
+    absent: NotHere | None = None
     for name in DATASET_TASKS:
         try:
-            get_task(name, dataset_dir=settings.dataset_dir).items(n=1, seed=0)
+            get_task(name, dataset_dir=settings.dataset_dir, may_download=False).items(n=1, seed=0)
+        except NotHere as error:
+            absent = absent or error
+            yield Check(f"data {name}", "skip", error.message, "downloaded when first asked for, or --dataset-dir")
         except ControllerError as error:
             yield Check(f"data {name}", "skip", error.message)
         else:
             yield Check(f"data {name}", "ok", "at hand")
+    if absent is not None:
+        yield _hub(absent)
+
+
+def _hub(absent: NotHere) -> Check:
+    try:
+        hub.probe(absent.repo, absent.revision)
+    except ControllerError as error:
+        return Check("data hub", "warn", error.message)
+    return Check("data hub", "ok", "it answers, so that data sets can be downloaded")

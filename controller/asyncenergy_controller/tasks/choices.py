@@ -92,7 +92,6 @@ GPQA = Dataset(
     splits={
         "train": (DatasetFile("gpqa_diamond.csv", "41d1213cd7a4998605a26c2798500652572007161b3a92817ba46b35befcd305"),)
     },
-    gated=True,
 )
 HELLASWAG = Dataset(
     name="hellaswag",

@@ -6,16 +6,15 @@ import io
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
+from asyncenergy_controller.tasks import hub
 from asyncenergy_controller.tasks.base import TaskError
+from asyncenergy_controller.tasks.hub import EXTRA
 
 Row = dict[str, Any]
-EXTRA = "pip install 'asyncenergy-controller[datasets]'"
 SUFFIXES = (".jsonl", ".json", ".parquet", ".csv", ".arrow")
-HUB_LIMIT_S = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,15 +36,23 @@ class Dataset:
     repo: str
     splits: Mapping[str, tuple[DatasetFile, ...]]
     revision: str | None = None
-    gated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where to look: a folder of files, else the hub at the pinned or the given revision."""
+    """Where to look: a folder of files, else the hub's cache, else the hub, at the pinned or the given revision."""
 
     folder: Path | None = None
     revision: str | None = None
+    may_download: bool = True
+
+
+class NotHere(TaskError):
+    """The questions would have to be downloaded first, which was not wanted."""
+
+    def __init__(self, message: str, repo: str, revision: str) -> None:
+        super().__init__(message)
+        self.repo, self.revision = repo, revision
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +70,7 @@ def load_split(dataset: Dataset, split: str, source: Source) -> Loaded:
     if source.folder is not None:
         paths = _local_files(dataset, split, source.folder)
     else:
-        paths = {file.path: _from_hub(dataset, file, revision) for file in dataset.splits[split]}
+        paths = _from_hub(dataset, split, source)
     contents = {name: path.read_bytes() for name, path in paths.items()}
     digests = {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
     pinned = [file.sha256 for file in dataset.splits[split]]
@@ -105,27 +112,16 @@ def _local_files(dataset: Dataset, split: str, folder: Path) -> dict[str, Path]:
     )
 
 
-def _from_hub(dataset: Dataset, file: DatasetFile, revision: str | None) -> Path:
-    try:
-        from httpx2 import HTTPError
-        from huggingface_hub import errors, hf_hub_download, list_repo_files
-    except ImportError as error:
-        raise TaskError(f"{dataset.name} comes from the hub: {EXTRA}, or give --dataset-dir.") from error
+def _from_hub(dataset: Dataset, split: str, source: Source) -> dict[str, Path]:
+    """A download leaves the files in the hub's cache, so that it is made once."""
+    revision = source.revision or dataset.revision
     if revision is None:
         raise TaskError(f"{dataset.name} has no pinned revision: give one with --dataset-revision, or --dataset-dir.")
-    try:
-        path = file.path
-        if "*" in path:
-            published = list_repo_files(dataset.repo, repo_type="dataset", revision=revision)
-            path = next((name for name in sorted(published) if fnmatch(name, file.path)), file.path)
-        options: dict[str, Any] = {"repo_type": "dataset", "revision": revision, "etag_timeout": HUB_LIMIT_S}
-        return Path(hf_hub_download(dataset.repo, path, **options))
-    except (HTTPError, OSError, ValueError, getattr(errors, "XetDownloadError", OSError)) as error:
-        way_out = " It is gated: accept its terms on the hub and log in with `hf auth login`." if dataset.gated else ""
-        raise TaskError(
-            f"{dataset.repo} {file.path} at {revision} cannot be had from the hub ({type(error).__name__}).{way_out} "
-            f"Without the network, give --dataset-dir with a copy."
-        ) from error
+    patterns = [file.path for file in dataset.splits[split]]
+    found = hub.cached_files(dataset.repo, revision, patterns)
+    if found is None and not source.may_download:
+        raise NotHere(f"the {split} questions of {dataset.name} are not on this machine yet.", dataset.repo, revision)
+    return found or hub.download_files(dataset.repo, revision, patterns)
 
 
 def _rows(name: str, content: bytes) -> list[Row]:

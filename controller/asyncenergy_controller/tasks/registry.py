@@ -27,9 +27,11 @@ def get_task(
     level: int | None = None,
     dataset_dir: Path | None = None,
     dataset_revision: str | None = None,
+    may_download: bool = True,
 ) -> Task:
     """The task of this name; `level` is for arith alone, the data set options for all others.
 
+    Without `may_download` a task whose questions are not on this machine raises NotHere when it is asked for them.
     Raises UnknownTask with the known names, UsageError for an option that the task does not take.
     """
     if name == "arith":
@@ -41,4 +43,4 @@ def get_task(
         raise UsageError(f"{name} has no levels; only arith does.")
     if name == LongContextSummary.name:
         return LongContextSummary()
-    return _FROM_DATASET[name](Source(dataset_dir, dataset_revision), n_shot=n_shot)
+    return _FROM_DATASET[name](Source(dataset_dir, dataset_revision, may_download), n_shot=n_shot)
