@@ -75,7 +75,7 @@ def _job(prices: Prices, task: Task, t0: int) -> dict[str, Any]:
         "earliest_s": _seconds(task.lo - t0),
         "deadline_s": _seconds(task.deadline - t0),
         "profile": _profile(cheapest),
-        "modes": [_profile(option) for option in task.options],
+        "modes": [_profile(option) for option in task.fitting],
         "interruptible": task.interruptible,
         "machines": list(task.machines),
     }

@@ -54,7 +54,7 @@ def _of_all_starts(problem: Problem, edges: Ints, budget: Budget) -> list[TimePr
     watts: list[Usage] = []
     for task in problem.tasks:
         chosen = []
-        for option in task.options:
+        for option in task.fitting:
             for machine in task.machines:
                 add = _add_seconds if task.interruptible else _add_starts
                 columns, held, drawn = add(problem, task, option, edges, build)
@@ -91,7 +91,7 @@ def _add_seconds(
     chosen = build.columns.add(np.zeros(1), integer=False)
     hours = np.append((ends - begins) / HOUR, -option.duration / HOUR)
     build.equal.add_one(np.append(shares, chosen), hours, 0.0)
-    if len(task.machines) * len(task.options) > 1:
+    if len(task.machines) * len(task.fitting) > 1:
         each = np.arange(len(shares))
         top = np.concatenate((shares, np.repeat(chosen, len(shares))))
         signs = np.repeat([1.0, -1.0], len(shares))

@@ -26,6 +26,7 @@ from scheduling.optimizer.spread import (
 from scheduling.optimizer.starts import keyed, start_sets
 
 TWINS = 1e-12
+MOSTLY = 0.51  # of several ways that a relaxation mixes, at most one is above this
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,9 +116,9 @@ class Model:
 
     def runs(self, x: Floats) -> list[Run] | None:
         """Return the runs that a solution stands for, on real machines; None where they can't be had."""
-        chosen = [(block, int(column)) for block in self.blocks for column in block.columns[x[block.columns] > 0.5]]
+        chosen = [(block, int(column)) for block in self.blocks for column in block.columns[x[block.columns] > MOSTLY]]
         runs = dealt(self.problem, [(block.run(column), block.place.machines) for block, column in chosen])
-        parts = [part for part in self.parts if x[part.chosen] > 0.5]
+        parts = [part for part in self.parts if x[part.chosen] > MOSTLY]
         for part in parts:
             if runs is not None and part.is_slots:
                 run = slot_run(self.problem, part, x)

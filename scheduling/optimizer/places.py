@@ -54,6 +54,13 @@ def _most_at_once(busy: Sequence[tuple[int, int]], piece: tuple[int, int]) -> in
     return max((sum(a <= at < b for a, b in within) for at in (begin, *(a for a, _ in within if a > begin))), default=0)
 
 
+def holds(problem: Problem, runs: Sequence[Run]) -> bool:
+    """Whether each task runs once, and the machines and the watt limit bear it: no solver is taken at its word."""
+    once = len({run.task.id for run in runs}) == len(runs)
+    alone = (_is_free(problem, run.machine, run, [o for o in runs if o is not run]) for run in runs)
+    return once and all(alone) and watts_fit(problem, runs)
+
+
 def watts_fit(problem: Problem, runs: Sequence[Run]) -> bool:
     """Whether the account's limit holds wherever one of `runs` draws power."""
     if problem.limit_w is None:

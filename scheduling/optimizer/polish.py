@@ -1,8 +1,8 @@
 """From a plan on a grid to the exact instants: slide a machine's runs together, then move each run on its own."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import combinations, pairwise
 from math import fsum
 
 import numpy as np
@@ -67,15 +67,16 @@ def _slid(problem: Problem, runs: list[Run]) -> list[Run]:
 
 def _neighbours_swapped(problem: Problem, runs: list[Run]) -> list[Run]:
     """Let two runs that follow each other change their order where that is cheaper, or as cheap and earlier."""
-    plan, changed = runs, True
-    while changed:
-        changed = False
-        for lane in _lanes(problem, plan):
-            for first, second in pairwise(lane):
-                if first.end == second.start and (better := _turned(problem, plan, first, second)):
-                    plan, changed = better, True
-                    break
+    plan = runs
+    while better := next(_turns(problem, plan), None):
+        plan = better
     return plan
+
+
+def _turns(problem: Problem, runs: list[Run]) -> Iterator[list[Run]]:
+    """The better plans that come from one turn of neighbours."""
+    touching = [pair for lane in _lanes(problem, runs) for pair in pairwise(lane) if pair[0].end == pair[1].start]
+    return (plan for first, second in touching if (plan := _turned(problem, runs, first, second)))
 
 
 def _turned(problem: Problem, runs: Sequence[Run], first: Run, second: Run) -> list[Run] | None:
@@ -167,13 +168,9 @@ def _walk_back(lane: Sequence[Run], stages: Sequence[_Stage]) -> list[Run]:
 def in_order_of_ids(problem: Problem, runs: Sequence[Run]) -> list[Run]:
     """Of two equally long runs that can change places for the same money, let the smaller id go first."""
     ordered = sorted(runs, key=lambda run: run.task.id)
-    changed = True
-    while changed:
-        changed = False
-        for i, first in enumerate(ordered):
-            for j in range(i + 1, len(ordered)):
-                if swapped := _swapped(problem, ordered, first, ordered[j]):
-                    ordered, first, changed = swapped, swapped[i], True
+    pairs = list(combinations(range(len(ordered)), 2))
+    while swapped := next((s for i, j in pairs if (s := _swapped(problem, ordered, ordered[i], ordered[j]))), None):
+        ordered = swapped
     return ordered
 
 

@@ -52,6 +52,11 @@ class Task:
     min_run: int = 0
     restart_wh: float = 0.0
 
+    @property
+    def fitting(self) -> tuple[Option, ...]:
+        """The ways that are short enough for the window."""
+        return tuple(option for option in self.options if option.duration <= self.deadline - self.lo)
+
 
 @dataclass(frozen=True)
 class Run:

@@ -75,7 +75,7 @@ def lower_bound(problem: Problem, tasks: Sequence[Task], pinned: Sequence[Run], 
 
 def cheapest_option(prices: Prices, task: Task) -> tuple[float, Option, str, int]:
     """Return the least that `task` pays under `prices`, and how: option, machine and (in one piece) start."""
-    ways = [(option, machine) for option in task.options for machine in task.machines]
+    ways = [(option, machine) for option in task.fitting for machine in task.machines]
     found = [(*_least(prices, task, option, machine), option, machine) for option, machine in ways]
     cost, start, option, machine = min(found, key=lambda f: f[0])
     return cost, option, machine, start

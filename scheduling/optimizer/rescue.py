@@ -9,7 +9,7 @@ from scipy import sparse
 from scheduling.optimizer.curve import HOUR
 from scheduling.optimizer.highs import Budget, Programme, solve
 from scheduling.optimizer.model import Model
-from scheduling.optimizer.places import watts_fit
+from scheduling.optimizer.places import holds
 from scheduling.optimizer.problem import Problem, Run, Task
 from scheduling.optimizer.screen import extended, lowest_limit, needs_time, needs_watts
 from scheduling.optimizer.search import all_placed
@@ -47,7 +47,7 @@ def _soonest(together: Problem, late: Task, budget: Budget) -> Run | None:
             objective[block.columns] = ends[block.columns] - (late.opens - problem.curve.start) / HOUR
     solved = solve(model.programme([0] * len(model.priorities)), objective, budget)
     runs = model.runs(solved.x) if solved.x is not None else None
-    if runs is None or not watts_fit(problem, runs):
+    if runs is None or not holds(problem, runs):
         return None
     return earliest_run(problem, late, [run for run in runs if run.task is not late])
 
@@ -64,7 +64,7 @@ def _limit_for_all(together: Problem, budget: Budget) -> float | None:
     solved = solve(raised, objective, budget)
     runs = model.runs(solved.x[:-1]) if solved.x is not None else None
     limit = together.limit_w + float(solved.x[-1]) if solved.x is not None else 0.0
-    return limit if runs is not None and watts_fit(replace(together, limit_w=limit), runs) else None
+    return limit if runs is not None and holds(replace(together, limit_w=limit), runs) else None
 
 
 def _with_raise(programme: Programme, rows: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Programme:

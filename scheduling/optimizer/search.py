@@ -10,7 +10,7 @@ from scipy import sparse
 from scheduling.optimizer.curve import Floats
 from scheduling.optimizer.highs import Budget, Programme, Relaxed, Solved, relax, solve
 from scheduling.optimizer.model import Model
-from scheduling.optimizer.places import dealt, watts_fit
+from scheduling.optimizer.places import dealt, holds, watts_fit
 from scheduling.optimizer.polish import in_order_of_ids, is_better, polished, sum_of_ends, total_cost
 from scheduling.optimizer.problem import Problem, Run, Task
 from scheduling.optimizer.single import best_run
@@ -62,7 +62,7 @@ def all_placed(problem: Problem, budget: Budget) -> list[Run] | None:
     model = Model(problem)
     solved = solve(model.programme([0] * len(model.priorities)), np.zeros(model.build.columns.count), budget)
     runs = model.runs(solved.x) if solved.x is not None else None
-    return runs if runs is not None and watts_fit(problem, runs) else None
+    return runs if runs is not None and holds(problem, runs) else None
 
 
 def _greedy(problem: Problem) -> list[Run] | None:
@@ -160,12 +160,12 @@ class _Search:
     def _decoded(self, solved: Solved) -> list[Run] | None:
         """Return the solver's runs on real machines; None where it has none, or they don't hold when checked."""
         runs = self.model.runs(solved.x) if solved.x is not None else None
-        return runs if runs is not None and watts_fit(self.problem, runs) else None
+        return runs if runs is not None and holds(self.problem, runs) else None
 
     def _rounded(self, relaxed: Relaxed) -> list[Run]:
         """Keep what the relaxation has decided, and place the rest in turn."""
         decided = self.model.runs(relaxed.x) or []
-        decided = decided if watts_fit(self.problem, decided) else []
+        decided = decided if holds(self.problem, decided) else []
         placed = {run.task.id for run in decided}
         rest = [task for task in self.problem.tasks if task.id not in placed]
         return _in_turn(self.problem, sorted(rest, key=lambda t: (t.deadline - t.lo, t.id)), decided)

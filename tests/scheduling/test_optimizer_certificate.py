@@ -95,6 +95,13 @@ def test_pinned_runs_are_in_the_certificate_or_carried_beside_it(checkers):
     accepted(partly_gone, checkers)
 
 
+def test_a_mode_too_long_for_the_window_is_not_in_the_certificate(checkers):
+    slow = Mode(7200, 100.0, "cap")
+    made = sound_plan(prices([0.3, 0.05, 0.2]), [job("a", 60, 0, 110, 300.0, modes=(slow,)), job("b", 60, 0, 180)])
+    assert [len(one["modes"]) for one in made.certificate["jobs"]] == [1, 1]
+    accepted(made, checkers)
+
+
 def test_two_jobs_and_one_cheap_hour_are_proved_to_the_last_cent(checkers):
     made = sound_plan(prices([0.3, 0.05, 0.2, 0.4, 0.4]), [job(n, 45, 0, 300, 400.0) for n in ("a", "b")])
     assert made.gap == pytest.approx(0, abs=1e-9)

@@ -108,6 +108,55 @@ def test_more_room_cheaper_hours_and_more_known_prices_are_never_worse_thousands
     check_more_is_never_worse(question)
 
 
+@st.composite
+def questions_full_of_ties(draw):
+    """Few different prices, lengths and powers: many plans cost the same."""
+    pool = draw(st.sampled_from([[0], [0, 1], [-50, 0], [0, 0, 400], [-50, 0, 400]]))
+    values = draw(st.lists(st.sampled_from(pool), min_size=8, max_size=12))
+    jobs = []
+    for n in range(draw(st.integers(3, 6))):
+        length, opens = 15 * draw(st.sampled_from([1, 3, 9])), 15 * draw(st.sampled_from([0, 2, 16]))
+        closes = opens + length + 15 * draw(st.sampled_from([0, 1, 5, 20]))
+        jobs.append(job(f"j{n}", length, opens, closes, draw(st.sampled_from([100.0, 320.0]))))
+    return prices([v / 1000 for v in values]), jobs
+
+
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(questions_full_of_ties())
+def test_where_many_plans_cost_the_same_the_plan_is_sound_and_repeatable(question):
+    points, jobs = question
+    assert sound_plan(points, jobs) == sound_plan(points[::-1], jobs[::-1])
+
+
+@pytest.mark.slow
+@settings(max_examples=2000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(questions_full_of_ties())
+def test_where_many_plans_cost_the_same_the_plan_is_sound_and_repeatable_thousands(question):
+    points, jobs = question
+    made = sound_plan(points, jobs)
+    assert made == sound_plan(points[::-1], jobs[::-1])
+    assert made.proved
+
+
+@pytest.mark.parametrize(
+    ("thousandths", "jobs"),
+    [
+        (
+            [0, 0, 0, 0, 0, 1, 0, 1, 0],
+            [(15, 60, 375, 293), (15, 0, 195, 262), (150, 0, 210, 342), (15, 0, 90, 252), (45, 0, 45, 320), (15, 0, 300, 536)],
+        ),
+        (
+            [-50, -50, 0, 400, 400, -50, -50, 400, 0, -50, 0],
+            [(15, 240, 465, 302), (150, 240, 390, 100), (135, 0, 435, 320), (105, 0, 180, 555), (45, 30, 375, 307), (15, 0, 30, 143)],
+        ),
+    ],
+)  # fmt: skip
+def test_ties_never_put_two_jobs_in_one_place_or_one_job_in_two(thousandths, jobs):
+    """Exchanging equal jobs went on from a plan already changed; a relaxation gave two starts half each."""
+    named = [job(f"j{n}", *times, float(watts)) for n, (*times, watts) in enumerate(jobs)]
+    assert sound_plan(prices([v / 1000 for v in thousandths]), named).proved
+
+
 def test_the_important_job_gets_the_only_hour():
     jobs = [job("a", 60, 0, 60), job("b", 60, 0, 60, priority=1)]
     made = sound_plan(prices([0.1] * 4), jobs)
