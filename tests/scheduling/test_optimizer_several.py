@@ -138,19 +138,17 @@ def test_where_many_plans_cost_the_same_the_plan_is_sound_and_repeatable_thousan
     assert made.proved
 
 
+SWAPPED = [(15, 60, 375, 293), (15, 0, 195, 262), (150, 0, 210, 342), (15, 0, 90, 252), (45, 0, 45, 320)]
+HALVED = [(15, 240, 465, 302), (150, 240, 390, 100), (135, 0, 435, 320), (105, 0, 180, 555), (45, 30, 375, 307)]
+
+
 @pytest.mark.parametrize(
     ("thousandths", "jobs"),
     [
-        (
-            [0, 0, 0, 0, 0, 1, 0, 1, 0],
-            [(15, 60, 375, 293), (15, 0, 195, 262), (150, 0, 210, 342), (15, 0, 90, 252), (45, 0, 45, 320), (15, 0, 300, 536)],
-        ),
-        (
-            [-50, -50, 0, 400, 400, -50, -50, 400, 0, -50, 0],
-            [(15, 240, 465, 302), (150, 240, 390, 100), (135, 0, 435, 320), (105, 0, 180, 555), (45, 30, 375, 307), (15, 0, 30, 143)],
-        ),
+        ([0, 0, 0, 0, 0, 1, 0, 1, 0], [*SWAPPED, (15, 0, 300, 536)]),
+        ([-50, -50, 0, 400, 400, -50, -50, 400, 0, -50, 0], [*HALVED, (15, 0, 30, 143)]),
     ],
-)  # fmt: skip
+)
 def test_ties_never_put_two_jobs_in_one_place_or_one_job_in_two(thousandths, jobs):
     """Exchanging equal jobs went on from a plan already changed; a relaxation gave two starts half each."""
     named = [job(f"j{n}", *times, float(watts)) for n, (*times, watts) in enumerate(jobs)]
