@@ -35,7 +35,11 @@ def claimed_costs(claims: Mapping[str, Any]) -> dict[str, Any]:
         return {"cost_model": None, "cost_model_reason": "not_in_totals", "machine_costs": []}
     named = {name: claims[name] for name in COEFFICIENTS}
     told = {"r2": claims.get("costmodel_r2"), "n": claims.get("costmodel_n"), "claimed": True}
-    return {"cost_model": {**_NOTHING, **named, **told}, "cost_model_reason": None, "machine_costs": []}
+    return {
+        "cost_model": {**dict.fromkeys(COST_FIELDS), **named, **told},
+        "cost_model_reason": None,
+        "machine_costs": [],
+    }
 
 
 def of_payload(model: Mapping[str, Any]) -> CostModel:
@@ -73,11 +77,14 @@ def _as_dict(model: CostModel) -> dict[str, Any]:
     return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(model).items()}
 
 
-_NOTHING: dict[str, Any] = {
-    **dict.fromkeys(CostModel.__dataclass_fields__),
-    "claimed": True,
-    "node": None,
-    "n_machines": None,
-    **dict.fromkeys(("mean_prompt_tokens", "mean_completion_tokens", "mean_item_j", "mean_item_j_min")),
-    "mean_item_j_max": None,
-}
+COST_FIELDS = (
+    *CostModel.__dataclass_fields__,
+    "claimed",
+    "node",
+    "n_machines",
+    "mean_prompt_tokens",
+    "mean_completion_tokens",
+    "mean_item_j",
+    "mean_item_j_min",
+    "mean_item_j_max",
+)

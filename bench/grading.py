@@ -23,6 +23,7 @@ FLEX_SHARE = (0.10, 0.20, 0.30, 0.40)
 MEMORY_MIB = (40_960.0, 20_480.0, 10_240.0, 5_120.0)
 LETTERS = ((4.5, "A"), (3.5, "B"), (2.5, "C"), (1.5, "D"))
 LOWEST_LETTER = "F"
+STARS = ("capability", "efficiency", "speed", "smoothness", "flexibility", "footprint")
 LETTER_NEEDS = ("capability_stars", "efficiency_stars", "speed_stars")
 
 # the reference configuration of the efficiency index, by the names that controllers send

@@ -81,6 +81,7 @@ class Measured:
     tier: str | None
     correctness_word: str
     figures: Mapping[str, Any]
+    stock_limit_w: float | None
     marks: Sequence[Mapping[str, str]]
     received: str
     updated: str
@@ -147,6 +148,7 @@ def _machine(group: Sequence[Measured]) -> dict[str, Any]:
         "run_id": shown.run_id,
         **{name: shown.figures.get(name) for name in FROM_MACHINE},
         "reference_jpc": median(reference).value if reference else None,
+        "stock_limit_w": shown.stock_limit_w,
     }
 
 

@@ -34,6 +34,7 @@ class Wish:
     min_accuracy: float | None = None
     tier: str | None = None
     price_per_kwh: float | None = None
+    limit: int | None = None
 
     @property
     def has_shape(self) -> bool:
@@ -73,9 +74,10 @@ def recommend(candidates: Sequence[Candidate], wish: Wish) -> dict[str, Any]:
     scored = _scored(predicted, wish.objective)
     ordered = sorted(scored, key=lambda found: _order(*found))
     best = ordered[0][1] if ordered else None
-    results = [_result(i, len(ordered), *found, best, wish) for i, found in enumerate(ordered)]
+    results = [_result(i, len(ordered), *found, best, wish) for i, found in enumerate(ordered[: wish.limit])]
     shape = {"prompt_tokens": wish.prompt_tokens, "output_tokens": wish.output_tokens}
-    return {"objective": wish.objective, "task": task, "shape": shape, "results": results}
+    answer = {"objective": wish.objective, "task": task, "shape": shape, "count": len(ordered)}
+    return {**answer, "results": results}
 
 
 def predict(candidate: Candidate, wish: Wish) -> Prediction:

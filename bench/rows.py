@@ -27,6 +27,7 @@ def measured(run: Run, scores: Mapping[Hashable, float] | None = None) -> poolin
         verified=run.methodology != CLAIMED,
         tier=run.tier,
         correctness_word=run.correctness_word,
+        stock_limit_w=run.facts.get("gpu_stock_power_limit_w"),
         figures={name: run.figures.get(name) for name in pooling.NEEDED},
         marks=run.flags,
         received=run.received_at.isoformat(),

@@ -15,15 +15,6 @@ from bench import grading, pooling
 from bench.sweeps import Measurement, Sweep, sweeps
 
 Payload = Mapping[str, Any]
-_OF_MACHINE = (
-    "joules_per_token",
-    "joules_per_correct_answer",
-    "jpc_ci_low",
-    "jpc_ci_high",
-    "accuracy",
-    "accuracy_ci_low",
-    "accuracy_ci_high",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,18 +68,7 @@ def settled(entries: Iterable[Entry]) -> Settled:
 def _measurements(entries: Iterable[Entry]) -> Iterable[Measurement]:
     for entry in entries:
         for one in entry.machines:
-            yield Measurement(
-                config=entry.config,
-                config_key=entry.payload["config_key"],
-                task=entry.payload["task"],
-                verified=entry.payload["verified"],
-                machine=one["machine"],
-                node=one["node"],
-                run_id=one["run_id"],
-                tokens_per_second=one["pooled_tokens_per_second"],
-                mean_w=one["mean_gpu_w"],
-                **{name: one.get(name) for name in _OF_MACHINE},
-            )
+            yield Measurement.of(one, entry.config, *entry.key, verified=entry.payload["verified"])
 
 
 def _indices(entries: Sequence[Entry]) -> list[float | None]:

@@ -21,6 +21,8 @@ FIGURES = (
     "accuracy_ci_low",
     "accuracy_ci_high",
 )
+POINT_FIELDS = ("setting", "is_stock", "config_key", "run_id", *FIGURES)
+_NAMED = {"tokens_per_second": "pooled_tokens_per_second", "mean_w": "mean_gpu_w"}  # as pooling calls them
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +79,24 @@ class Measurement:
     accuracy: float | None
     accuracy_ci_low: float | None
     accuracy_ci_high: float | None
+    stock_limit_w: float | None = None
+
+    @classmethod
+    def of(
+        cls, machine: Mapping[str, Any], config: Mapping[str, Any], config_key: str, task: str, *, verified: bool
+    ) -> "Measurement":
+        """`machine` as pooling tells it."""
+        return cls(
+            config=config,
+            config_key=config_key,
+            task=task,
+            verified=verified,
+            machine=machine["machine"],
+            node=machine["node"],
+            run_id=machine["run_id"],
+            stock_limit_w=machine["stock_limit_w"],
+            **{name: machine.get(_NAMED.get(name, name)) for name in FIGURES},
+        )
 
     @property
     def is_whole(self) -> bool:
@@ -102,6 +122,10 @@ class Sweep:
         return KINDS[self.kind].setting(point.config)
 
     @property
+    def stock_limit_w(self) -> float | None:
+        return max((point.stock_limit_w for point in self.points if point.stock_limit_w is not None), default=None)
+
+    @property
     def measured(self) -> list[SweepPoint]:
         """For kinds whose setting is a number or stock."""
         return [point.point(cast(float | None, self.setting(point))) for point in self.points]
@@ -117,11 +141,6 @@ class Sweep:
         found, stock_w = self.flexibility, self.first.mean_w
         return found.flex_band_w / stock_w if found and stock_w else None
 
-    def deepest_w(self, tolerance_pct: float) -> float | None:
-        """The lowest setting that costs at most so much of the stock speed; None where stock was not measured."""
-        stock = next((point for point in self.measured if point.setting is None), None)
-        return deepest_keeping(self.measured, stock, 1 - tolerance_pct / 100).setting if stock else None
-
     def as_dict(self) -> dict[str, Any]:
         """As every reader gets it; `machine`, which is no public name, stays out."""
         first, found = self.first, self.flexibility
@@ -135,6 +154,7 @@ class Sweep:
             "node": first.node,
             "verified": first.verified,
             **{name: config.get(name) for name in ("model", "quantization", "engine", "engine_version", "gpu_class")},
+            "stock_limit_w": self.stock_limit_w,
             "energy_boundary": config.get("energy_boundary"),
             "source_family": config.get("source_family"),
             **(asdict(found) if found else dict.fromkeys(("flex_band_w", "knee_savings_pct", "turndown_ratio"))),
@@ -179,3 +199,22 @@ def _sweep(name: str, family: str, group: list[Measurement]) -> Sweep:
         return setting is not None, -number if kind.has_stock else number, str(setting)
 
     return Sweep(name, family, tuple(sorted(group, key=place)))
+
+
+def recommended_cap_w(found: Iterable[Mapping[str, Any]], tolerance_pct: float) -> float | None:
+    """The deepest measured cap that costs at most so much of the stock speed in every one of these sweeps, as readers
+    get them. Never above stock; None where stock itself was not measured, or every cap costs more."""
+    caps = [_deepest_w(sweep, 1 - tolerance_pct / 100) for sweep in found]
+    kept = [cap for cap in caps if cap is not None]
+    return max(kept) if kept and len(kept) == len(caps) else None
+
+
+def _deepest_w(sweep: Mapping[str, Any], share: float) -> float | None:
+    highest = sweep["stock_limit_w"] or float("inf")
+    points = [
+        SweepPoint(point["setting"], point["tokens_per_second"], point["mean_w"], point["joules_per_token"])
+        for point in sweep["points"]
+        if (point["setting"] or 0.0) <= highest
+    ]
+    stock = next((point for point in points if point.setting is None), None)
+    return deepest_keeping(points, stock, share).setting if stock else None

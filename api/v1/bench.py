@@ -1,115 +1,166 @@
 """Public reads of the corpus."""
 
-from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 from uuid import UUID
 
-from django.conf import settings
+from django.http import HttpResponseBase
 from django.utils.decorators import method_decorator
 from django.views.decorators.http import conditional_page
-from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework import serializers
-from rest_framework.exceptions import ValidationError
-from rest_framework.renderers import JSONRenderer
+from drf_spectacular.utils import extend_schema
+from pydantic_core import to_json
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from api.pagination import PAGE_PARAMETERS, PublicPagination
-from api.v1.bench_csv import BoardCsvRenderer
+from api.v1 import bench_parameters as parameters
+from api.v1.bench_answers import AnswerView, TableView
+from api.v1.bench_csv import csv_table
+from api.v1.bench_parameters import BoardParameters, SweepParameters, Window, WishParameters
+from api.v1.bench_rows import ConfigSerializer, PicksSerializer, RoutingRowSerializer, SweepSerializer
 from api.v1.bench_schemas import FacetsSerializer, LogEntrySerializer, RowSerializer, RunSerializer
 from api.views import PublicView
 from bench import selectors
 from bench.errors import NotFound
-
-FILTERS = ("gpu_class", "task", "quant", "model", "engine", "tier")
-BOARD_PARAMETERS = (*FILTERS, "min_accuracy", "sort", *PAGE_PARAMETERS, "format")
-
-
-class Window(PublicPagination):
-    """A page whose rows a selector cuts out itself."""
-
-    def __init__(self, request: Request) -> None:
-        self.request = request
-        self.limit: int = self.get_limit(request)
-        self.offset: int = self.get_offset(request)
-
-    def answer(self, rows: Any, count: int) -> Response:
-        self.count = count
-        return self.get_paginated_response(rows, selectors.data_version())
+from bench.selectors import answers
+from bench.selectors.answers import Answer
 
 
-class BoardParameters(serializers.Serializer[dict[str, Any]]):
-    """The query string of the leaderboard. Unknown values of a filter give an empty answer."""
-
-    gpu_class = serializers.CharField(required=False, allow_blank=True, max_length=120)
-    task = serializers.CharField(required=False, allow_blank=True, max_length=64)
-    quant = serializers.CharField(required=False, allow_blank=True, max_length=120)
-    model = serializers.CharField(required=False, allow_blank=True, max_length=120)
-    engine = serializers.CharField(required=False, allow_blank=True, max_length=120)
-    tier = serializers.CharField(required=False, allow_blank=True, max_length=8, help_text="one or several: A,B")
-    min_accuracy = serializers.FloatField(required=False, min_value=0, max_value=1)
-    sort = serializers.CharField(
-        required=False,
-        default=selectors.DEFAULT_SORT,
-        help_text=f"one of {', '.join(selectors.SORTS)}; with - in front, descending. Null is last either way.",
-    )
-
-    def validate_sort(self, value: str) -> str:
-        if value.removeprefix("-") not in selectors.SORTS:
-            raise ValidationError(f"{value[:40]!r} is no sort. Sorts are {', '.join(selectors.SORTS)}.", "unknown_sort")
-        return value
+def _fields(serializer: Any, *left_out: str) -> list[str]:
+    return [str(name) for name in serializer().fields if name not in left_out]
 
 
-def _query(request: Request, window: Window) -> selectors.BoardQuery:
-    checked = BoardParameters(data=request.query_params)
-    checked.is_valid(raise_exception=True)
-    asked: Mapping[str, Any] = checked.validated_data
-    tiers = "".join(letter for letter in asked.get("tier", "") if letter.isalnum())
-    named = {name: asked.get(name) or None for name in FILTERS if name != "tier"}
-    return selectors.BoardQuery(
-        **named,
-        tier=tiers or None,
-        min_accuracy=asked.get("min_accuracy"),
-        sort=asked["sort"],
-        limit=window.limit,
-        offset=window.offset,
-    )
+ROW_COLUMNS = _fields(RowSerializer, "marks", "grades")
+GRADES = ["capability_pct", *(f"{name}_stars" for name in selectors.STARS)]
+BOARD_COLUMNS = [*ROW_COLUMNS, *(f"grades.{name}" for name in GRADES)]
+COST_COLUMNS = [f"cost_model.{name}" for name in selectors.COST_FIELDS]
+ROUTING_COLUMNS = [*_fields(RoutingRowSerializer, "cost_model"), *COST_COLUMNS]
+SWEEP_COLUMNS = _fields(SweepSerializer, "points")
+PICK_COLUMNS = [
+    *ROW_COLUMNS,
+    *("predicted_j", "predicted_j_low", "predicted_j_high", "predicted_s", "predicted_cost", "score"),
+    *("extrapolated", "tied_with_best", "why"),
+]
 
 
-@method_decorator(conditional_page, name="dispatch")
-class Leaderboard(PublicView):
+class Leaderboard(TableView):
     """Rows are one configuration on one task, measured, moderated, recomputed here."""
 
-    query_parameters = BOARD_PARAMETERS
-    renderer_classes = [JSONRenderer, BoardCsvRenderer]
+    answer_name = "leaderboard"
+    query_parameters = parameters.BOARD_PARAMETERS
     pagination_class = PublicPagination
 
     @extend_schema(
-        parameters=[
-            BoardParameters,
-            OpenApiParameter("limit", OpenApiTypes.INT, description="rows a page, at most 500"),
-            OpenApiParameter("offset", OpenApiTypes.INT, description="rows to pass over"),
-        ],
+        parameters=[BoardParameters, *parameters.PAGES],
         responses=RowSerializer(many=True),
         operation_id="bench_leaderboard",
         summary="Joules per correct answer, by configuration and task",
     )
-    def get(self, request: Request) -> Response:
-        window = Window(request)
-        query = _query(request, window)
-        response = window.answer(selectors.board_rows(query), selectors.board_count(query))
-        if settings.DEMO:  # a section of its own, on a demonstration server only
-            response.data["simulated"] = selectors.simulated_rows(query)
-        return response
+    def get(self, request: Request) -> HttpResponseBase:
+        return self.read(request)
+
+    def answer(self, request: Request) -> Answer:
+        return answers.leaderboard(parameters.board_query(request))
+
+    def table(self, request: Request) -> bytes:
+        return csv_table(selectors.board_rows(parameters.board_query(request)), BOARD_COLUMNS)
 
 
-@method_decorator(conditional_page, name="dispatch")
-class Facets(PublicView):
+class RoutingTable(TableView):
+    """For programs that send each query to the cheapest configuration that answers it."""
+
+    answer_name = "routing-table"
+    query_parameters = parameters.BOARD_PARAMETERS
+    pagination_class = PublicPagination
+
+    @extend_schema(
+        parameters=[BoardParameters, *parameters.PAGES],
+        responses=RoutingRowSerializer(many=True),
+        operation_id="bench_routing_table",
+        summary="Accuracy, speed and cost model of every row",
+    )
+    def get(self, request: Request) -> HttpResponseBase:
+        return self.read(request)
+
+    def answer(self, request: Request) -> Answer:
+        return answers.routing_table(parameters.board_query(request))
+
+    def table(self, request: Request) -> bytes:
+        return csv_table(selectors.routing_rows(parameters.board_query(request)), ROUTING_COLUMNS)
+
+
+class Recommend(TableView):
+    """Energy is predicted J per correct answer at the shape, speed predicted seconds an answer, balanced both."""
+
+    answer_name = "recommend"
+    query_parameters = (*WishParameters().fields, "format")
+
+    @extend_schema(
+        parameters=[WishParameters],
+        responses=PicksSerializer,
+        operation_id="bench_recommend",
+        summary="Which configuration to run, and why",
+    )
+    def get(self, request: Request) -> HttpResponseBase:
+        return self.read(request)
+
+    def answer(self, request: Request) -> Answer:
+        return answers.recommend(parameters.wish(request))
+
+    def table(self, request: Request) -> bytes:
+        return csv_table(selectors.recommend(parameters.wish(request))["results"], PICK_COLUMNS)
+
+
+class Config(AnswerView):
+    answer_name = "config"
+
+    @extend_schema(
+        responses=ConfigSerializer, operation_id="bench_config", summary="One configuration over all its tasks"
+    )
+    def get(self, request: Request, config_key: str) -> HttpResponseBase:
+        return self.read(request)
+
+    def answer(self, request: Request) -> Answer:
+        found = selectors.config_detail(self.kwargs["config_key"])
+        if found is None:
+            raise NotFound("configuration on the board")
+        return Answer(to_json({**found, "data_version": selectors.data_version()}))
+
+
+class Sweeps(TableView):
+    """Rows that differ in a power cap or a clock lock alone, on one machine and task."""
+
+    answer_name = "sweeps"
+    query_parameters = parameters.SWEEP_PARAMETERS
+    pagination_class = PublicPagination
+
+    @extend_schema(
+        parameters=[SweepParameters, *parameters.PAGES],
+        responses=SweepSerializer(many=True),
+        operation_id="bench_sweeps",
+        summary="What a power cap or a clock lock does",
+    )
+    def get(self, request: Request) -> HttpResponseBase:
+        return self.read(request)
+
+    def answer(self, request: Request) -> Answer:
+        return answers.sweeps(parameters.sweep_query(request))
+
+    def table(self, request: Request) -> bytes:
+        found = selectors.sweep_list(parameters.sweep_query(request))
+        points = [_point(sweep, point) for sweep in found for point in sweep["points"]]
+        return csv_table(points, [*SWEEP_COLUMNS, *(f"point.{name}" for name in selectors.POINT_FIELDS)])
+
+
+class Facets(AnswerView):
+    answer_name = "facets"
+
     @extend_schema(responses=FacetsSerializer, operation_id="bench_facets", summary="Values of the board's filters")
-    def get(self, request: Request) -> Response:
-        return Response({**selectors.board_facets(), "data_version": selectors.data_version()})
+    def get(self, request: Request) -> HttpResponseBase:
+        return self.read(request)
+
+    def answer(self, request: Request) -> Answer:
+        return answers.board_facets()
 
 
 @method_decorator(conditional_page, name="dispatch")
@@ -137,4 +188,9 @@ class ModerationLog(PublicView):
     def get(self, request: Request) -> Response:
         window = Window(request)
         entries = selectors.moderation_log(limit=window.limit, offset=window.offset)
-        return window.answer(LogEntrySerializer(entries, many=True).data, selectors.moderation_log_count())
+        window.count = selectors.moderation_log_count()
+        return window.get_paginated_response(LogEntrySerializer(entries, many=True).data, selectors.data_version())
+
+
+def _point(sweep: dict[str, Any], point: dict[str, Any]) -> dict[str, Any]:
+    return {**{name: sweep[name] for name in SWEEP_COLUMNS}, "point": point}

@@ -1,8 +1,8 @@
-"""The board as a table for spreadsheets, in which no cell can start a formula."""
+"""Tables for spreadsheets, in which no cell can start a formula and no name is a stranger's free text."""
 
 import csv
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from io import StringIO
 from typing import Any
 
@@ -13,28 +13,52 @@ from bench.selectors import names_listed
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
 UNLISTED = "unlisted"
 NAMED = {"model": "model", "engine": "engine", "gpu_class": "gpu"}
-LEFT_OUT = frozenset({"marks", "grades"})
+LEFT_OUT = frozenset({"marks"})
+Row = Mapping[str, Any]
 
 
 def csv_cell(value: Any) -> Any:
     """A cell that a spreadsheet reads as what it is. Numbers keep their sign; text that could run is quoted."""
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         value = " ".join(map(str, value))
     if isinstance(value, str) and value.startswith(_FORMULA_STARTS):
         return f"'{value}"
     return "" if value is None else value
 
 
-def csv_row(row: Mapping[str, Any], listed: Mapping[str, frozenset[str]]) -> dict[str, Any]:
-    """A row without nested values; names that no maintainer knows are free text and stay out."""
-    named = {
-        column: row[column] if row[column] is None or row[column] in listed[kind] else UNLISTED
-        for column, kind in NAMED.items()
+def listed_names(row: Row, listed: Mapping[str, frozenset[str]]) -> dict[str, Any]:
+    """The row's names, where no maintainer knows one as `unlisted`."""
+    named = {column: row[column] for column in NAMED if column in row}
+    return {
+        column: name if name is None or name in listed[NAMED[column]] else UNLISTED for column, name in named.items()
     }
-    return {name: csv_cell(value) for name, value in {**row, **named}.items() if name not in LEFT_OUT}
 
 
-class BoardCsvRenderer(BaseRenderer):
+def csv_table(rows: Sequence[Row], columns: Iterable[str]) -> bytes:
+    """The rows with these columns; nested ones are spread as ``outer.inner``."""
+    listed, header = names_listed(), list(columns)
+    out = StringIO()
+    writer = csv.DictWriter(out, fieldnames=header, lineterminator="\r\n", extrasaction="ignore", restval="")
+    writer.writeheader()
+    for row in rows:
+        writer.writerow({name: csv_cell(value) for name, value in spread({**row, **listed_names(row, listed)}).items()})
+    return out.getvalue().encode()
+
+
+def spread(row: Row) -> dict[str, Any]:
+    """A row without nested values."""
+    flat: dict[str, Any] = {}
+    for name, value in row.items():
+        if isinstance(value, Mapping):
+            flat |= {f"{name}.{inner}": one for inner, one in value.items()}
+        elif name not in LEFT_OUT:
+            flat[name] = value
+    return flat
+
+
+class CsvRenderer(BaseRenderer):
+    """Lets a reader ask for CSV. The views write the table themselves; here come only refusals, and they are JSON."""
+
     media_type = "text/csv"
     format = "csv"
     charset = "utf-8"
@@ -42,14 +66,5 @@ class BoardCsvRenderer(BaseRenderer):
     def render(
         self, data: Any, accepted_media_type: str | None = None, renderer_context: Mapping[str, Any] | None = None
     ) -> bytes:
-        response = (renderer_context or {})["response"]
-        if response.exception:
-            response["Content-Type"] = "application/json"
-            return json.dumps(data).encode()
-        listed = names_listed()
-        rows = [csv_row(row, listed) for row in data["results"]]
-        out = StringIO()
-        writer = csv.DictWriter(out, fieldnames=list(rows[0]) if rows else ["config_key"], lineterminator="\r\n")
-        writer.writeheader()
-        writer.writerows(rows)
-        return out.getvalue().encode()
+        (renderer_context or {})["response"]["Content-Type"] = "application/json"
+        return json.dumps(data).encode()

@@ -14,7 +14,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from api.pagination import PAGE_PARAMETERS, Pagination
+from api.v1.bench_parameters import CapParameters, tolerance_pct
 from api.v1.bench_schemas import (
+    CapSerializer,
     NodeReceiptSerializer,
     NodeSerializer,
     NodeUpsertSerializer,
@@ -118,6 +120,24 @@ class Nodes(ApiView):
         checked.is_valid(raise_exception=True)
         node = services.node_upsert(account=self.account, **checked.validated_data)
         return Response({"status": "ok", "node_hash": node.node_hash}, status=status.HTTP_201_CREATED)
+
+
+class RecommendedCap(ApiView):
+    required_scope = "bench"
+    query_parameters = ("tolerance_pct",)
+
+    @extend_schema(
+        parameters=[CapParameters],
+        responses=CapSerializer,
+        operation_id="bench_recommended_cap",
+        summary="The deepest measured power cap that costs little speed",
+    )
+    def get(self, request: Request, node_hash: str) -> Response:
+        """From this machine's own sweeps, else from published ones of its GPU class; null where there are none."""
+        node = selectors.nodes_of(self.account).filter(node_hash=node_hash).first()
+        if node is None:
+            raise NotFound("machine of yours")
+        return Response(CapSerializer(selectors.recommended_cap(node, tolerance_pct(request))).data)
 
 
 def _find(own: QuerySet[Submission], submission_id: UUID) -> Submission:

@@ -4,6 +4,10 @@ from api.v1 import bench, bench_submissions
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("leaderboard", bench.Leaderboard.as_view(), name="bench-leaderboard"),
+    path("routing-table", bench.RoutingTable.as_view(), name="bench-routing-table"),
+    path("recommend", bench.Recommend.as_view(), name="bench-recommend"),
+    path("configs/<str:config_key>", bench.Config.as_view(), name="bench-config"),
+    path("sweeps", bench.Sweeps.as_view(), name="bench-sweeps"),
     path("facets", bench.Facets.as_view(), name="bench-facets"),
     path("runs/<uuid:run_id>", bench.Run.as_view(), name="bench-run"),
     path("moderation-log", bench.ModerationLog.as_view(), name="bench-moderation-log"),
@@ -11,4 +15,5 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("submissions/<uuid:submission_id>", bench_submissions.SubmissionDetail.as_view(), name="bench-submission"),
     path("submissions/<uuid:submission_id>/withdraw", bench_submissions.Withdraw.as_view(), name="bench-withdraw"),
     path("nodes", bench_submissions.Nodes.as_view(), name="bench-nodes"),
+    path("nodes/<str:node_hash>/recommended-cap", bench_submissions.RecommendedCap.as_view(), name="bench-cap"),
 ]

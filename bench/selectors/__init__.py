@@ -1,5 +1,7 @@
 """Reads of the corpus. Page, JSON, CSV and tools show one number for one row because all call these."""
 
+from bench.costs import COST_FIELDS
+from bench.grading import STARS
 from bench.selectors.board import (
     DEFAULT_SORT,
     MAX_LIMIT,
@@ -18,14 +20,19 @@ from bench.selectors.facets import board_facets
 from bench.selectors.names import names_listed
 from bench.selectors.owners import gates_failed, nodes_of, submission_summary, submissions_of
 from bench.selectors.picks import recommend
+from bench.selectors.repetition import repetitions
 from bench.selectors.routing import routing_rows
 from bench.selectors.runs import Flag, RunDetail, corpus_counts, run_detail, run_figures
-from bench.selectors.sweeps import SweepQuery, sweep_count, sweep_list
+from bench.selectors.sweeps import SweepQuery, recommended_cap, sweep_count, sweep_list
+from bench.sweeps import POINT_FIELDS
 
 __all__ = [
+    "COST_FIELDS",
     "DEFAULT_SORT",
     "MAX_LIMIT",
+    "POINT_FIELDS",
     "SORTS",
+    "STARS",
     "BoardQuery",
     "Flag",
     "RunDetail",
@@ -43,6 +50,8 @@ __all__ = [
     "nodes_of",
     "rank_sizes",
     "recommend",
+    "repetitions",
+    "recommended_cap",
     "routing_rows",
     "rows_of",
     "run_detail",

@@ -16,10 +16,13 @@ from bench import recommendation
 from bench.models import StoredAnswer
 from bench.recommendation import Wish
 from bench.selectors import board, facets, picks, routing
+from bench.selectors import sweeps as sweeping
 from bench.selectors.board import BoardQuery
+from bench.selectors.sweeps import SweepQuery
 
 MEMORY_BYTES = 32 * 2**20
 PAGE_ROWS = 100
+PICKS = 50
 
 
 @dataclass(frozen=True)
@@ -38,25 +41,25 @@ Make = Callable[[int], Answer]
 
 
 class _Memory:
-    """The most recently used answers of one version, up to a size in bytes."""
+    """The most recently used answers after one rebuild, up to a size in bytes."""
 
     def __init__(self) -> None:
-        self._lock, self._version, self._size = Lock(), -1, 0
+        self._lock, self._token, self._size = Lock(), "", 0
         self._answers: OrderedDict[tuple[str, str], Answer] = OrderedDict()
 
-    def get(self, version: int, key: tuple[str, str]) -> Answer | None:
+    def get(self, token: str, key: tuple[str, str]) -> Answer | None:
         with self._lock:
-            if version == self._version and key in self._answers:
-                self._answers.move_to_end(key)
-                return self._answers[key]
-            return None
+            if token != self._token or key not in self._answers:
+                return None
+            self._answers.move_to_end(key)
+            return self._answers[key]
 
-    def put(self, version: int, key: tuple[str, str], answer: Answer) -> None:
+    def put(self, token: str, key: tuple[str, str], answer: Answer) -> None:
         with self._lock:
-            if version > self._version:
+            if token != self._token:
                 self._answers.clear()
-                self._version, self._size = version, 0
-            if version < self._version or key in self._answers:
+                self._token, self._size = token, 0
+            if key in self._answers:
                 return
             self._answers[key] = answer
             self._size += len(answer.body)
@@ -68,13 +71,13 @@ class _Memory:
 _memory = _Memory()
 
 
-def answer(name: str, query: str, make: Make) -> Answer:
-    """The answer to a canonical query, of the board as it stands; `make` makes it for a version of the board."""
-    version = board.board_version()
-    found = _memory.get(version, (name, query))
+def remembered(name: str, query: str, make: Make) -> Answer:
+    """The answer from memory, else as `make` makes it for the version of the board."""
+    stamp = board.board_stamp()
+    found = _memory.get(stamp.token, (name, query))
     if found is None:
-        found = _stored(version, name, query) or make(version)
-        _memory.put(version, (name, query), found)
+        found = make(stamp.version)
+        _memory.put(stamp.token, (name, query), found)
     return found
 
 
@@ -86,27 +89,33 @@ def canonical(query: BoardQuery | Wish) -> str:
 
 def leaderboard(query: BoardQuery) -> Answer:
     """One page of the board."""
-    return answer("leaderboard", canonical(query), lambda version: _leaderboard(query, version))
+    return _answer("leaderboard", canonical(query), lambda version: _leaderboard(query, version))
 
 
 def routing_table(query: BoardQuery) -> Answer:
     """One page of the rows that a router needs."""
-    return answer("routing-table", canonical(query), lambda version: _routing_table(query, version))
+    return _answer("routing-table", canonical(query), lambda version: _routing_table(query, version))
 
 
 def recommend(wish: Wish) -> Answer:
-    return answer("recommend", canonical(wish), lambda version: recommended(picks.candidates(), wish, version))
+    return _answer("recommend", canonical(wish), lambda version: recommended(picks.candidates(), wish, version))
 
 
 def board_facets() -> Answer:
-    return answer("facets", "", facets_of)
+    return _answer("facets", "", facets_of)
+
+
+def sweeps(query: SweepQuery) -> Answer:
+    """One page of sweeps."""
+    rows = map(to_json, sweeping.sweep_list(query))
+    return page_of(rows, sweeping.sweep_count(query), query, board.board_stamp().version)
 
 
 def facets_of(version: int) -> Answer:
     return Answer(to_json({**facets.board_facets(), "data_version": str(version)}))
 
 
-def page_of(rows: Iterable[bytes], count: int, query: BoardQuery, version: int) -> Answer:
+def page_of(rows: Iterable[bytes], count: int, query: BoardQuery | SweepQuery, version: int) -> Answer:
     """A page out of rows that are written already."""
     body = b'{"data_version":"%d","results":[%b]}' % (version, b",".join(rows))
     return Answer(body, _page(query, count))
@@ -114,6 +123,16 @@ def page_of(rows: Iterable[bytes], count: int, query: BoardQuery, version: int) 
 
 def recommended(candidates: list[Any], wish: Wish, version: int) -> Answer:
     return Answer(to_json({**recommendation.recommend(candidates, wish), "data_version": str(version)}))
+
+
+def _answer(name: str, query: str, make: Make) -> Answer:
+    """From memory, else as the worker stored it, else made now."""
+    stamp = board.board_stamp()
+    found = _memory.get(stamp.token, (name, query))
+    if found is None:
+        found = _stored(stamp.token, name, query) or make(stamp.version)
+        _memory.put(stamp.token, (name, query), found)
+    return found
 
 
 def _leaderboard(query: BoardQuery, version: int) -> Answer:
@@ -130,14 +149,14 @@ def _routing_table(query: BoardQuery, version: int) -> Answer:
     return page_of(map(to_json, rows), board.board_count(query), query, version)
 
 
-def _stored(version: int, name: str, query: str) -> Answer | None:
+def _stored(token: str, name: str, query: str) -> Answer | None:
     if settings.DEMO:  # what a demonstration shows beside the board is not stored
         return None
-    found = StoredAnswer.objects.filter(name=name, query=query, version=version).first()
+    found = StoredAnswer.objects.filter(name=name, query=query, token=token).first()
     return Answer(bytes(found.body), found.page) if found else None
 
 
-def _page(query: BoardQuery, count: int) -> dict[str, Any]:
+def _page(query: BoardQuery | SweepQuery, count: int) -> dict[str, Any]:
     def link(offset: int) -> str:
         asked = {**asdict(query), "offset": offset}
         return urlencode({name: value for name, value in asked.items() if value is not None})

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.db.models import Count, F, OrderBy, Q, QuerySet
@@ -47,11 +47,19 @@ class BoardQuery:
 
 def data_version() -> str:
     """The version of the published data; it changes with every rebuild of the board."""
-    return str(board_version())
+    return str(board_stamp().version)
 
 
-def board_version() -> int:
-    return BoardState.objects.values_list("version", flat=True).first() or 0
+class BoardStamp(NamedTuple):
+    """Which board this is: its version, and the token of the rebuild that made it."""
+
+    version: int
+    token: str
+
+
+def board_stamp() -> BoardStamp:
+    found = BoardState.objects.values_list("version", "token").first()
+    return BoardStamp(*found) if found else BoardStamp(0, "")
 
 
 def board_rows(query: BoardQuery) -> list[dict[str, Any]]:

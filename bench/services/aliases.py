@@ -17,8 +17,10 @@ def alias_set(*, kind: str, raw: str, name: str) -> Alias:
     alias = Alias.objects.filter(kind=kind, raw=raw).first() or Alias(kind=kind, raw=raw)
     shown_before, alias.name = alias.name or raw, name
     alias.save()
+    runs = _shown(Alias.Kind(kind), raw, shown_before)
+    runs_mark_dirty(runs)
     if shown_before != name:
-        _rename(Alias.Kind(kind), raw, shown_before, name)
+        _rename(Alias.Kind(kind), runs, name)
     return alias
 
 
@@ -38,11 +40,14 @@ def name_sent(run: Run, kind: str) -> str | None:
     return device_class(run.facts.get("gpu_name"), kind=device, cpu_model=run.node.cpu_model if run.node else None)
 
 
-def _rename(kind: Alias.Kind, raw: str, before: str, after: str) -> None:
+def _shown(kind: Alias.Kind, raw: str, shown: str) -> list[Run]:
+    """The runs that were sent under one name and are shown under another."""
+    runs = Run.objects.filter(**{_CONFIG_NAME[kind]: shown}).select_related("node")
+    return [run for run in runs if name_sent(run, kind) == raw]
+
+
+def _rename(kind: Alias.Kind, runs: list[Run], after: str) -> None:
     column = _CONFIG_NAME[kind]
-    shown = Run.objects.filter(**{column: before}).select_related("node")
-    runs = [run for run in shown if name_sent(run, kind) == raw]
-    runs_mark_dirty(runs)
     for run in runs:
         setattr(run, column, after)
         run.config = {**run.config, column: after}

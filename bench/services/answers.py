@@ -9,7 +9,7 @@ from pydantic_core import to_json
 from bench.models import BoardConfig, StoredAnswer
 from bench.recommendation import OBJECTIVES, Wish
 from bench.selectors import answers, picks
-from bench.selectors.board import BoardQuery, board_rows
+from bench.selectors.board import BoardQuery, BoardStamp, board_rows
 from bench.selectors.facets import FACETS
 from bench.selectors.routing import routing_row
 
@@ -18,14 +18,14 @@ EVERYTHING = 1_000_000
 Named = tuple[str, str, answers.Answer]
 
 
-def answers_store(version: int) -> None:
+def answers_store(stamp: BoardStamp) -> None:
     """Store the answers to the default query and to queries of one filter, in place of the old ones."""
-    rows = board_rows(BoardQuery(limit=EVERYTHING))
+    rows, version = board_rows(BoardQuery(limit=EVERYTHING)), stamp.version
     made = [*_pages(rows, version), *_picks(rows, version), ("facets", "", answers.facets_of(version))]
     StoredAnswer.objects.all().delete()
     StoredAnswer.objects.bulk_create(
         (
-            StoredAnswer(name=name, query=query, version=version, body=answer.body, page=answer.page)
+            StoredAnswer(name=name, query=query, token=stamp.token, body=answer.body, page=answer.page)
             for name, query, answer in made
             if len(query) <= MAX_QUERY
         ),
@@ -59,8 +59,9 @@ def _matches(row: Mapping[str, Any], query: BoardQuery) -> bool:
 
 def _picks(rows: Iterable[Mapping[str, Any]], version: int) -> Iterator[Named]:
     candidates = picks.candidates()
-    wishes = [Wish(), *(Wish(objective=objective) for objective in OBJECTIVES[1:])]
+    wish = Wish(limit=answers.PICKS)
+    wishes = [replace(wish, objective=objective) for objective in OBJECTIVES]
     for name in ("gpu_class", "task", "tier"):
-        wishes += [Wish(**{name: value}) for value in sorted({row[name] for row in rows} - {None})]
+        wishes += [replace(wish, **{name: value}) for value in sorted({row[name] for row in rows} - {None})]
     for wish in wishes:
         yield "recommend", answers.canonical(wish), answers.recommended(candidates, wish, version)

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+from uuid import uuid4
 
 from asyncenergy_controller.metrics import METHODOLOGY_VERSION
 from django.db import transaction
@@ -15,6 +16,7 @@ from bench.configuration import CLAIMED
 from bench.errors import BoardBusy
 from bench.models import BoardConfig, BoardRow, BoardState, BoardSweep, DirtyMark, Run
 from bench.rows import source
+from bench.selectors.board import BoardStamp
 from bench.services.answers import answers_store
 from bench.settling import Entry, Settled, settled
 from bench.sweeps import Sweep
@@ -31,6 +33,7 @@ _READ = (
     "methodology",
     "tier",
     "correctness_word",
+    "facts",
     "figures",
     "flags",
     "received_at",
@@ -131,10 +134,9 @@ def _replace(version: int, found: dict[str, Aggregate | None], marks: Collection
     _save_configs(board, new, fresh)
     _save_sweeps(new.sweeps)
     DirtyMark.objects.filter(pk__in=[mark.pk for mark in marks]).delete()
-    state.version += 1
-    state.updated_at = now
-    state.save(update_fields=["version", "updated_at"])
-    answers_store(state.version)
+    state.version, state.token, state.updated_at = version + 1, uuid4().hex, now
+    state.save(update_fields=["version", "token", "updated_at"])
+    answers_store(BoardStamp(state.version, state.token))
     return True
 
 

@@ -57,6 +57,7 @@ def make_machine(machine: str = "a", **changes: Any) -> dict[str, Any]:
         "mean_gpu_w": 300.0,
         "accuracy": 0.5,
         "reference_jpc": None,
+        "stock_limit_w": 350.0,
     }
     return {**measured, **changes}
 

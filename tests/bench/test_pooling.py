@@ -27,6 +27,7 @@ def run(value: float | None, machine: str = "a", **changes: Any) -> Measured:
         "tier": "C",
         "correctness_word": "server",
         "figures": {"joules_per_correct_answer": value},
+        "stock_limit_w": None,
         "marks": [],
         "received": "2026-08-20T09:00:00+00:00",
         "updated": "2026-08-20T09:00:00+00:00",

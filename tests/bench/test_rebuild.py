@@ -129,7 +129,7 @@ def test_the_usual_answers_are_stored_and_equal_to_those_made_on_demand(corpus, 
     ahead = {(one.name, one.query): (bytes(one.body), one.page) for one in StoredAnswer.objects.all()}
     assert ("leaderboard", "limit=100") in ahead
     assert ("leaderboard", "task=gsm8k&limit=100") in ahead
-    assert ("recommend", "objective=speed") in ahead
+    assert ("recommend", "objective=speed&limit=50") in ahead
     StoredAnswer.objects.all().delete()
     monkeypatch.setattr(answers, "_memory", answers._Memory())
     for (name, query), (body, page) in ahead.items():
@@ -142,19 +142,18 @@ def on_demand(name: str, query: str) -> answers.Answer:
     if name == "facets":
         return answers.board_facets()
     if name == "recommend":
-        return answers.recommend(answers.Wish(**asked))
+        return answers.recommend(answers.Wish(**{**asked, "limit": int(asked["limit"])}))
     make = answers.leaderboard if name == "leaderboard" else answers.routing_table
     return make(BoardQuery(**{**asked, "limit": int(asked["limit"])}))
 
 
-def test_memory_holds_so_many_bytes_and_one_version():
+def test_memory_holds_so_many_bytes_of_one_board():
     memory = answers._Memory()
     large = answers.Answer(b"x" * (answers.MEMORY_BYTES // 2))
     for name in "abc":
-        memory.put(1, (name, ""), large)
-    assert [memory.get(1, (name, "")) is not None for name in "abc"] == [False, True, True]
-    memory.put(2, ("d", ""), large)
-    assert memory.get(1, ("c", "")) is None
-    memory.put(1, ("e", ""), large)
-    assert memory.get(2, ("e", "")) is None
-    assert memory.get(2, ("d", "")) is large
+        memory.put("first", (name, ""), large)
+    assert [memory.get("first", (name, "")) is not None for name in "abc"] == [False, True, True]
+    memory.put("second", ("d", ""), large)
+    assert memory.get("first", ("c", "")) is None
+    assert memory.get("second", ("c", "")) is None
+    assert memory.get("second", ("d", "")) is large

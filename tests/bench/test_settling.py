@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from bench import grading
 from bench.grading import grade
 from bench.settling import settled
+from bench.sweeps import recommended_cap_w
 from tests.bench.board_rows import make_entry, make_machine, make_row
 
 KEYS = [f"{i:016x}" for i in range(8)]
@@ -110,7 +111,7 @@ def test_three_points_make_a_sweep_but_no_flexibility():
     three = {limit: FOUR[limit] for limit in (None, 300.0, 250.0)}
     (sweep,) = settled(swept(three)).sweeps
     assert (sweep.flexibility, sweep.as_dict()["flex_band_w"]) == (None, None)
-    assert sweep.deepest_w(5) == 250.0
+    assert recommended_cap_w([sweep.as_dict()], 5) == 250.0
 
 
 def test_points_of_two_machines_are_two_sweeps():
@@ -120,8 +121,22 @@ def test_points_of_two_machines_are_two_sweeps():
 
 
 def test_the_deepest_cap_within_the_tolerance():
-    (sweep,) = settled(swept(FOUR)).sweeps
-    assert [sweep.deepest_w(pct) for pct in (0, 1, 5, 30)] == [None, 300.0, 250.0, 200.0]
+    shown = [sweep.as_dict() for sweep in settled(swept(FOUR)).sweeps]
+    assert [recommended_cap_w(shown, pct) for pct in (0, 1, 5, 30)] == [None, 300.0, 250.0, 200.0]
+
+
+def test_a_cap_holds_in_every_sweep():
+    gentle = [sweep.as_dict() for sweep in settled(swept(FOUR)).sweeps]
+    steep = [sweep.as_dict() for sweep in settled(swept({**FOUR, 250.0: (80.0, 249.0)})).sweeps]
+    assert recommended_cap_w(gentle + steep, 5) == 300.0
+
+
+def test_a_cap_is_never_above_stock_and_never_guessed_without_stock():
+    above = {None: (100.0, 350.0), 400.0: (101.0, 390.0)}
+    no_stock = {300.0: (99.0, 298.0), 250.0: (96.0, 249.0)}
+    for watts in (above, no_stock):
+        (sweep,) = settled(swept(watts)).sweeps
+        assert recommended_cap_w([sweep.as_dict()], 50) is None
 
 
 def test_a_configuration_that_gives_up_power_easily_gets_flexibility_stars():
