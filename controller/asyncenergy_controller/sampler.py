@@ -15,6 +15,8 @@ from asyncenergy_controller.meters.base import Meter, Reading
 
 MIN_PERIOD_S = 0.05
 """Faster polling has returned zeros and errors from drivers."""
+LAST_AFTER_S = 0.1
+"""The last reading keeps this distance from the one before: a counter read too soon after a reading gives nothing."""
 CHANNELS = (
     "gpu_power_w",
     "gpu_power_instant_w",
@@ -101,6 +103,7 @@ class Sampler:
         if not self._stopped.is_set():
             self._stopped.set()
             self._thread.join()
+            time.sleep(max(0.0, self._readings[-1].t_s + LAST_AFTER_S - self._clock()))
             self.mark()
         return Trace(tuple(self._readings), self._readings[0].t_s, fmean(self._costs_s), dict(self._reasons))
 

@@ -1,6 +1,7 @@
 """The NVML meter: every channel right, or None with a reason; never 0."""
 
 import os
+import time
 
 import pynvml
 import pytest
@@ -8,7 +9,7 @@ from asyncenergy_controller import metrics
 from asyncenergy_controller.errors import MeterUnavailable
 from asyncenergy_controller.meters import processes
 from asyncenergy_controller.meters.nvml import NvmlMeter
-from asyncenergy_controller.sampler import Trace
+from asyncenergy_controller.sampler import Sampler, Trace
 
 from .fakes_nvml import FakeBoard, FakeNvml, VirtualClock, flat, install, steps
 
@@ -218,12 +219,22 @@ def test_a_machine_that_slept_in_mid_run_leaves_a_hole_that_voids_the_integral_a
     assert counter_j(columns) == pytest.approx(1600, abs=100)
 
 
-def test_a_window_shorter_than_the_counters_period_moves_nothing(monkeypatch, clock):
+def test_the_first_reading_carries_the_counter_and_one_right_after_it_does_not_ask_again(monkeypatch, clock):
     fake, meter = open_on(monkeypatch, clock)
     calls = fake.calls["nvmlDeviceGetTotalEnergyConsumption"]
     first, second = meter.read(), meter.read()
-    assert (first.gpu_energy_mj, second.gpu_energy_mj) == (None, None)
-    assert fake.calls["nvmlDeviceGetTotalEnergyConsumption"] == calls
+    assert first.gpu_energy_mj == 5_000_100_000
+    assert second.gpu_energy_mj is None
+    assert fake.calls["nvmlDeviceGetTotalEnergyConsumption"] == calls + 1
+
+
+@pytest.mark.parametrize("period_s", [0.05, 0.2])
+def test_the_first_and_the_last_reading_of_a_recording_carry_the_counter(monkeypatch, period_s):
+    install(monkeypatch, FakeNvml(FakeBoard(), clock=time.monotonic))
+    sampler = Sampler(NvmlMeter(environ={}), period_s).start()
+    time.sleep(0.22)  # the last steady reading is a moment ago
+    trace = sampler.stop()
+    assert None not in (trace.readings[0].gpu_energy_mj, trace.readings[-1].gpu_energy_mj)
 
 
 def test_two_tasks_in_one_process_measure_alike(monkeypatch, clock):

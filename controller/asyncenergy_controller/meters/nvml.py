@@ -49,7 +49,7 @@ class NvmlMeter:
         self._seen: set[str] = set()
         self._counter_read_s: float | None = None
         self._power_field = "average" if self._has_average_power() else "default"
-        self.read()
+        self._try_all_channels()
 
     def info(self) -> MeterInfo:
         names = list(dict.fromkeys(board.name for board in self._boards))
@@ -100,6 +100,11 @@ class NvmlMeter:
 
     def close(self) -> None:
         """Leave NVML initialised: later tasks of this process measure with it."""
+
+    def _try_all_channels(self) -> None:
+        """Learn which channels there are; the first reading of a caller still gets a counter of its own."""
+        self.read()
+        self._counter_read_s = None
 
     def _channel(self, channel: str, read_one: Callable[[Any], float], combine: Combine) -> float | None:
         """Read one channel of every board; None with a reason where any of them cannot give it."""

@@ -6,6 +6,7 @@ Whatever goes wrong behind the door comes out as a TaskError that says how to do
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from types import ModuleType
 
 from asyncenergy_controller.tasks.base import TaskError
 
@@ -66,18 +67,24 @@ def _hub_errors(repo: str, revision: str | None) -> Iterator[None]:
         from huggingface_hub import errors
     except ImportError as error:
         raise TaskError(f"{repo} comes from the hub: {EXTRA}, or give --dataset-dir.") from error
-    # Also holds the base error of the HTTP library below, which is not the same in all versions.
-    named = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, Exception)]
     try:
         yield
     except errors.GatedRepoError as error:
         raise TaskError(
             f"{repo} is gated: accept its terms on the hub and log in with `hf auth login`. {_WAY_OUT}"
         ) from error
-    except (*named, OSError, ValueError, RuntimeError) as error:
+    except _failures(errors) as error:
         raise TaskError(
             f"{repo} at {revision} cannot be had from the hub ({type(error).__name__}). {_WAY_OUT}"
         ) from error
+
+
+def _failures(errors: ModuleType) -> tuple[type[Exception], ...]:
+    """All that the hub's client may raise. Its module of errors also holds the base error of its HTTP library, which
+    is not the same in all versions.
+    """
+    named = (kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, Exception))
+    return (OSError, ValueError, RuntimeError, *named)
 
 
 def _matching(folder: Path, patterns: Sequence[str]) -> dict[str, Path]:
