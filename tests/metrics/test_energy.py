@@ -126,7 +126,26 @@ def test_without_two_readings_there_is_no_energy():
 @given(st.lists(st.integers(0, 10**9), min_size=2, max_size=30), st.integers(0, 10**12))
 def test_a_counter_never_gives_less_than_nothing_and_does_not_see_its_start(steps_mj, start_mj):
     readings = np.cumsum([start_mj, *steps_mj])
-    assert counter_energy_j(readings).joules == pytest.approx(sum(steps_mj) / 1e3)
+    expected = pytest.approx(sum(steps_mj) / 1e3) if sum(steps_mj) else None
+    assert counter_energy_j(readings).joules == expected
+
+
+@modest
+@given(st.floats(0, 10), st.floats(0.001, 0.3), st.floats(1, 700))
+def test_a_window_in_which_the_counter_did_not_move_was_not_measured(start_s, length_s, watts):
+    def counter_mj(t_s):
+        """Moves every 100 ms, as an H200's does."""
+        return 5e9 + 1e3 * watts * int(t_s / 0.1) * 0.1
+
+    first, last = counter_mj(start_s), counter_mj(start_s + length_s)
+    counted = counter_energy_j([first, last])
+    assert counted == (CounterReading(None, "counter_stuck") if first == last else CounterReading(counted.joules))
+    assert counted.joules != 0
+
+
+@pytest.mark.parametrize("count", [counter_energy_j, lambda readings: wrapping_counter_energy_j(readings, 1e9)])
+def test_a_counter_that_did_not_move_gives_no_energy(count):
+    assert count([7e6, 7e6, None, 7e6]) == CounterReading(None, "counter_stuck")
 
 
 def test_every_wrap_is_corrected():
@@ -148,4 +167,5 @@ def test_a_fall_deeper_than_the_range_is_no_wrap():
 @given(st.lists(st.integers(0, 999_999), min_size=1, max_size=50), st.integers(0, 999_999))
 def test_wrapping_gives_back_what_was_counted(steps_uj, start_uj):
     readings = [int(r) % 1_000_000 for r in np.cumsum([start_uj, *steps_uj])]
-    assert wrapping_counter_energy_j(readings, 1_000_000).joules == pytest.approx(sum(steps_uj) / 1e6)
+    expected = pytest.approx(sum(steps_uj) / 1e6) if sum(steps_uj) else None
+    assert wrapping_counter_energy_j(readings, 1_000_000).joules == expected

@@ -90,6 +90,17 @@ def test_a_counter_that_stands_still_measured_nothing():
     assert figures.energy_source == "integrated"
 
 
+def test_a_run_shorter_than_the_counters_step_is_integrated_and_never_0_joules():
+    run = made_run(seconds=0.06, watts=280, lead_s=0.02, tail_s=0.02, period_s=0.01)
+    run["trace"]["gpu_energy_mj"] = [0 if t < 0.09 else 28_000 for t in run["trace"]["t_s"]]
+    figures = recompute_run(run)
+    assert (figures.total_joules_gpu_counter, figures.counter_reason) == (None, "counter_stuck")
+    assert (figures.energy_source, figures.total_joules_gpu_best) == ("integrated", pytest.approx(16.8))
+    run["trace"]["gpu_power_w"] = [None for _ in steps(run)]
+    figures = recompute_run(run)
+    assert (figures.total_joules_gpu_best, figures.joules_per_item) == (None, None)
+
+
 def test_zero_watts_are_a_failed_reading():
     run = made_run(seconds=10, watts=100, counter=False)
     run["trace"]["gpu_power_w"][30] = 0.0

@@ -83,11 +83,12 @@ def integrate_power_j(t_s: Numbers, power_w: Numbers) -> float | None:
 def counter_energy_j(readings_mj: Numbers) -> CounterReading:
     """Last minus first valid reading of a counter in mJ, in J.
 
-    The first valid reading is a baseline. A counter that falls was reset: void, since what it lost is unknown.
+    The first valid reading is a baseline. A counter that falls was reset: void, since what it lost is unknown. One
+    that did not move has measured nothing: what runs draws power, so its step was not yet over, or it is stuck.
     """
     valid = _valid(readings_mj)
     reason = _void_reason(valid) or ("counter_reset" if np.diff(valid).min() < 0 else None)
-    return CounterReading(None, reason) if reason else CounterReading(float(valid[-1] - valid[0]) / 1e3)
+    return _counted(valid, reason, 1e3)
 
 
 def wrapping_counter_energy_j(readings_uj: Numbers, range_uj: float | None) -> CounterReading:
@@ -96,7 +97,7 @@ def wrapping_counter_energy_j(readings_uj: Numbers, range_uj: float | None) -> C
     reason = _void_reason(valid)
     if reason is None:
         valid, reason = unwrap_uj(valid, range_uj)
-    return CounterReading(None, reason) if reason else CounterReading(float(valid[-1] - valid[0]) / 1e6)
+    return _counted(valid, reason, 1e6)
 
 
 def unwrap_uj(readings_uj: Array, range_uj: float | None) -> tuple[Array, str | None]:
@@ -119,8 +120,8 @@ def item_energies_j(t_s: Numbers, counter_mj: Numbers, starts_s: Numbers, ends_s
     """Energy of each item in J from a counter in mJ, interpolated at the item's start and end.
 
     At each instant the energy is divided equally among the items in flight, so the sum never exceeds the energy
-    of the union of their windows. None for an item that reaches outside the sampled range, and for all items of
-    a counter that fell. Raises ValueError for columns of different length, times that do not rise, or an item
+    of the union of their windows. None for an item that reaches outside the sampled range or in which the counter did
+    not move, and for all items of a counter that fell. Raises ValueError for columns of different length, times that do not rise, or an item
     that ends before it starts.
     """
     times, counter = to_times(t_s), to_array(counter_mj, "counter_mj")
@@ -137,7 +138,10 @@ def item_energies_j(t_s: Numbers, counter_mj: Numbers, starts_s: Numbers, ends_s
 
 
 def share_energy_j(channel: Channel, starts_s: Array, ends_s: Array) -> Array:
-    """Joules of each item, the energy of each instant divided equally among the items then in flight."""
+    """Joules of each item, the energy of each instant divided equally among the items then in flight.
+
+    NaN where nothing moved while the item ran: that is less than the counter resolves, not 0 J.
+    """
     known = ~(np.isnan(starts_s) | np.isnan(ends_s))
     starts, ends = np.sort(starts_s[known]), np.sort(ends_s[known])
     edges = np.unique(np.concatenate((starts, ends)))
@@ -147,12 +151,18 @@ def share_energy_j(channel: Channel, starts_s: Array, ends_s: Array) -> Array:
     total = np.where(np.isnan(energy_j), np.nan, np.concatenate(([0.0], np.cumsum(shares)))[: edges.size])
     items = np.full(starts_s.size, np.nan)
     items[known] = total[np.searchsorted(edges, ends_s[known])] - total[np.searchsorted(edges, starts_s[known])]
-    return items
+    return np.where((items == 0) & (ends_s > starts_s), np.nan, items)
 
 
 def _valid(readings: Numbers) -> Array:
     values = to_array(readings, "readings")
     return values[~np.isnan(values)]
+
+
+def _counted(valid: Array, reason: str | None, unit: float) -> CounterReading:
+    if reason is None and valid[-1] == valid[0]:
+        reason = "counter_stuck"
+    return CounterReading(None, reason) if reason else CounterReading(float(valid[-1] - valid[0]) / unit)
 
 
 def _void_reason(valid: Array) -> str | None:

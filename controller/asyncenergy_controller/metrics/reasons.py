@@ -4,7 +4,7 @@ REASONS = {
     "no_items_window": "The run holds no items with a start and an end.",
     "counter_unsupported": "The device gave no energy counter reading.",
     "counter_reset": "The energy counter went backwards, as after a driver reload; what it lost is unknown.",
-    "counter_stuck": "The energy counter did not move while the items ran.",
+    "counter_stuck": "The energy counter did not move in that time: it is stuck, or the time is shorter than its step.",
     "too_few_readings": "The energy counter was read only once.",
     "range_unknown": "The energy counter wrapped and its range is not known.",
     "power_unsupported": "The device gave no power reading.",

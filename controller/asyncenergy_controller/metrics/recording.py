@@ -10,7 +10,6 @@ import numpy as np
 from .columns import Array, to_array, to_times
 from .energy import MAX_HOLE_S, Channel, CounterReading, counter_energy_j, unwrap_uj, wrapping_counter_energy_j
 
-COUNTER_MUST_MOVE_S = 1.0
 POWER_COLUMNS = frozenset({"gpu_power_w", "gpu_power_instant_w", "wall_power_w"})
 
 
@@ -31,7 +30,7 @@ class Reading:
         energy_j = self.channel.between(start_s, end_s)
         if energy_j is None:
             return None, "window_not_sampled"
-        if self.is_counter and energy_j == 0 and end_s - start_s > COUNTER_MUST_MOVE_S:
+        if self.is_counter and energy_j == 0:
             return None, "counter_stuck"
         return energy_j, None
 
