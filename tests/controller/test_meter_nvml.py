@@ -2,6 +2,7 @@
 
 import os
 import time
+from types import SimpleNamespace
 
 import pynvml
 import pytest
@@ -146,6 +147,19 @@ def test_zero_watts_are_a_missing_reading(monkeypatch, clock):
     reading = meter.read()
     assert (reading.gpu_power_w, reading.gpu_power_instant_w) == (None, None)
     assert "0 W" in meter.info().reasons["gpu_power_w"]
+
+
+@pytest.mark.parametrize("answer", [float("nan"), float("inf")])
+def test_a_binding_that_answers_no_number_leaves_a_missing_sample_with_a_reason(monkeypatch, clock, answer):
+    fake, meter = open_on(monkeypatch, clock)
+    value = SimpleNamespace(nvmlReturn=0, value=SimpleNamespace(uiVal=answer))
+    monkeypatch.setattr(fake, "nvmlDeviceGetFieldValues", lambda board, fields: [value], raising=False)
+    monkeypatch.setattr(fake, "nvmlDeviceGetTotalEnergyConsumption", lambda board: answer)
+    reading = meter.read()
+    assert (reading.gpu_power_w, reading.gpu_power_instant_w, reading.gpu_energy_mj) == (None, None, None)
+    assert reading.power_field is None
+    assert reading.gpu_temp_c == 40
+    assert "no reading" in meter.info().reasons["gpu_power_w"]
 
 
 def test_a_counter_that_stays_at_zero_is_no_counter(monkeypatch, clock):

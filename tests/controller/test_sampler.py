@@ -2,6 +2,7 @@
 
 import threading
 import time
+from dataclasses import fields
 
 import pytest
 from asyncenergy_controller import clock as clocks
@@ -243,3 +244,11 @@ def test_readings_at_one_instant_are_one_sample():
 def test_missing_values_stay_missing():
     readings = [Reading(t_s=1.0, gpu_power_w=5.0), Reading(t_s=2.0)]
     assert trace_of(*readings).columns()["gpu_power_w"] == [5, None]
+
+
+@pytest.mark.parametrize("answer", [float("nan"), float("inf"), float("-inf")])
+def test_whatever_a_meter_answers_no_sample_is_anything_but_a_number_or_missing(answer):
+    numbers = [channel.name for channel in fields(Reading) if channel.name not in ("t_s", "power_field")]
+    reading = Reading(t_s=1.0, **dict.fromkeys(numbers, answer))
+    assert [getattr(reading, name) for name in numbers] == [None] * len(numbers)
+    assert Trace((reading, Reading(t_s=2.0, gpu_power_w=5.0)), 1.0, 0.0).columns()["gpu_power_w"] == [None, 5.0]

@@ -4,6 +4,7 @@ import contextlib
 import io
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
+from math import isfinite
 from statistics import fmean
 from typing import Any
 
@@ -168,7 +169,7 @@ def _list_boards(smi: Any) -> list[Board]:
 
 def _number(value: Any) -> float:
     """amdsmi says N/A in words where a card has no such sensor."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
         raise MeterError(f"the driver answered {value!r}")
     return float(value)
 

@@ -1,6 +1,7 @@
 """What every meter gives: readings, and what they are readings of."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from math import isfinite
 from typing import Protocol
 
 
@@ -30,6 +31,13 @@ class Reading:
     """NVML's clock event reasons, or-ed over the devices."""
     other_processes: int | None = None
     """Compute processes on the devices besides the engine's."""
+
+    def __post_init__(self) -> None:
+        """A binding that answers NaN or infinity has measured nothing."""
+        for channel in fields(self):
+            value = getattr(self, channel.name)
+            if isinstance(value, float) and not isfinite(value):
+                object.__setattr__(self, channel.name, None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import reduce
+from math import isfinite
 from operator import or_
 from statistics import fmean
 from typing import Any
@@ -109,7 +110,7 @@ class NvmlMeter:
     def _channel(self, channel: str, read_one: Callable[[Any], float], combine: Combine) -> float | None:
         """Read one channel of every board; None with a reason where any of them cannot give it."""
         try:
-            value = float(combine([read_one(board.handle) for board in self._boards]))
+            value = _finite(float(combine([read_one(board.handle) for board in self._boards])))
         except self._nvml.NVMLError as error:
             self._reasons[channel] = explain(error)
         except MeterError as error:
@@ -188,6 +189,12 @@ def _not_zero(value: int, shown: str) -> int:
     """A powered board draws something: a zero is a reading that failed."""
     if not value:
         raise MeterError(f"the driver answered {shown}, which is no reading")
+    return value
+
+
+def _finite(value: float) -> float:
+    if not isfinite(value):
+        raise MeterError(f"the driver answered {value}, which is no reading")
     return value
 
 
