@@ -10,10 +10,10 @@ from asyncenergy_controller.metrics import METHODOLOGY_VERSION, recompute_run
 
 from .runs import made_run
 
-FORBIDDEN = ("django", "typer", "rich", "pynvml", "httpx2", "pydantic", "asyncenergy")
+FORBIDDEN = ("django", "typer", "rich", "pynvml", "httpx2", "pydantic", "asyncenergy", "scipy")
 
 
-def test_importing_the_formulas_loads_no_meter_no_network_and_no_server():
+def test_importing_the_formulas_loads_no_meter_no_network_no_server_and_not_what_only_a_fit_needs():
     code = "import sys, asyncenergy_controller.metrics; print('\\n'.join(sys.modules))"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert "asyncenergy_controller.metrics.figures" in loaded

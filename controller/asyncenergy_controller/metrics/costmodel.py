@@ -6,7 +6,6 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.optimize import least_squares, nnls
 
 from .columns import Array, Numbers, require_same_length, to_array, to_list
 
@@ -131,6 +130,7 @@ def _fit(design: Array, lengths: Array, energy: Array) -> CostModel:
 
 def _minimise(design: Array, target: Array, start: Array, scale: float) -> Array:
     """Least squares with soft-L1 loss and parameters >= 0; one at its bound is exactly 0."""
+    from scipy.optimize import least_squares  # half a second to load, which only a fit is worth
 
     def residuals(parameters: Array) -> Array:
         return design @ parameters - target
@@ -147,6 +147,8 @@ def _minimise(design: Array, target: Array, start: Array, scale: float) -> Array
 
 def _robust_start(design: Array, target: Array) -> tuple[Array, float]:
     """A reweighted fit, and with it the scale of its residuals (their median size as a standard deviation)."""
+    from scipy.optimize import nnls
+
     weights = np.ones(target.size)
     for _step in range(_REWEIGHTINGS):
         fitted, _ = nnls(design * weights[:, None], target * weights)

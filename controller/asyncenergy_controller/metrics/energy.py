@@ -120,9 +120,9 @@ def item_energies_j(t_s: Numbers, counter_mj: Numbers, starts_s: Numbers, ends_s
     """Energy of each item in J from a counter in mJ, interpolated at the item's start and end.
 
     At each instant the energy is divided equally among the items in flight, so the sum never exceeds the energy
-    of the union of their windows. None for an item that reaches outside the sampled range or in which the counter did
-    not move, and for all items of a counter that fell. Raises ValueError for columns of different length, times that do not rise, or an item
-    that ends before it starts.
+    of the union of their windows. None for an item that reaches outside the sampled range or in which the counter
+    did not move, and for all items of a counter that fell. Raises ValueError for columns of different length,
+    times that do not rise, or an item that ends before it starts.
     """
     times, counter = to_times(t_s), to_array(counter_mj, "counter_mj")
     starts, ends = to_array(starts_s, "starts_s"), to_array(ends_s, "ends_s")
