@@ -160,6 +160,23 @@ def test_missing_token_counts_stay_missing_and_the_table_says_why(box, engine):
     assert result.exit_code == 0
 
 
+def test_one_failed_request_leaves_its_tokens_unknown_and_the_energy_of_the_run_whole(box, engine):
+    box.run("bench", "smoke", "--items", 8)
+    engine.fails_on = engine.questions[3]
+    result = box.run("bench", "smoke", "--items", 8)
+    assert result.exit_code == 0
+    (run,) = read_bundle(box)["runs"]
+    at = run["items"]["finish_reason"].index("error")
+    tokens = run["items"]["completion_tokens"]
+    assert (tokens[at], run["items"]["correct"][at], tokens.count(None)) == (None, 0.0, 1)
+    figures = metrics.recompute_run(run)
+    assert (figures.total_completion_tokens, figures.joules_per_token, figures.pooled_tokens_per_second) == (None,) * 3
+    assert figures.joules_per_item == pytest.approx(figures.total_joules_gpu_best / 8)
+    assert figures.joules_per_correct_answer == pytest.approx(figures.total_joules_gpu_best / figures.n_correct)
+    assert "failed requests counted as wrong: 1" in result.stdout
+    assert "no token counts for 1 of 8 questions, failed requests among them: 1" in result.stdout
+
+
 def test_several_questions_are_in_flight_and_their_energy_is_counted_once(box, engine):
     engine.delay_s = 0.05
     figures = box.json("bench", "smoke", "--items", 12, "--concurrency", 4)["runs"][0]["figures"]

@@ -72,7 +72,7 @@ def _accuracy(part: PartResult) -> str:
         return "no question was answered"
     low, high = figures.accuracy_ci_low, figures.accuracy_ci_high
     interval = f" ({100 * low:.1f} .. {100 * high:.1f} %)" if low is not None and high is not None else ""
-    failed = f", {part.n_failed} requests failed and count as wrong" if part.n_failed else ""
+    failed = f", failed requests counted as wrong: {part.n_failed}" if part.n_failed else ""
     unasked = part.unit.n_items - figures.n_items
     elsewhere = f", {unasked} of the task not in this part" if unasked else ""
     return f"{100 * figures.accuracy:.1f} %{interval}, {figures.n_correct} of {figures.n_items}{failed}{elsewhere}"
@@ -114,7 +114,8 @@ def _energy_ratios(part: PartResult) -> Iterator[Row]:
 
 def _not_counted(part: PartResult) -> str:
     unknown = sum(row.completion_tokens is None for row in part.part.items)
-    return f"unknown: the engine reported no token counts for {unknown} of {len(part.part.items)} questions"
+    failed = f", failed requests among them: {part.n_failed}" if part.n_failed else ""
+    return f"unknown: the engine reported no token counts for {unknown} of {len(part.part.items)} questions{failed}"
 
 
 def _speed(part: PartResult) -> Iterator[Row]:
