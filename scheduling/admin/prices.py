@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.contrib import admin, messages
-from django.db.models import Count, QuerySet
+from django.db.models import Count, Max, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import URLPattern, path, reverse
@@ -63,11 +63,20 @@ class FeedInline(Inline):
 @admin.register(Market)
 class MarketAdmin(Base):
     form = MarketForm
-    list_display = ["name", "slug", "currency", "timezone", "is_default", "known"]
+    list_display = ["name", "slug", "currency", "timezone", "is_default", "known_until"]
     search_fields = ["name", "slug"]
     inlines = [FeedInline]
     readonly_fields = ["known"]
     change_form_template = "admin/scheduling/market/change_form.html"
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Market]:
+        in_force = Q(points__is_forecast=False, points__superseded_at=None)
+        markets: QuerySet[Market] = super().get_queryset(request)
+        return markets.annotate(last_end=Max("points__end", filter=in_force))
+
+    @admin.display(description="Prices until (UTC)", ordering="last_end")
+    def known_until(self, market: Any) -> Any:
+        return "a fixed tariff" if market.is_fixed else market.last_end
 
     @admin.display(description="Prices")
     def known(self, market: Market) -> str:

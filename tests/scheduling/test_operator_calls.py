@@ -1,7 +1,11 @@
 """What an operator asks for: workflows, advice, choices of the account, the proof of a plan."""
 
+import json
+import subprocess
+import sys
 import time
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 import time_machine
@@ -14,6 +18,7 @@ from tests.scheduling.people import NOON, at, make_market
 
 pytestmark = pytest.mark.django_db
 JOB = {"name": "nightly", "framework": "command", "est_duration_s": 3600, "nameplate_watts": 300}
+DOCUMENTATION = Path(__file__).resolve().parents[2] / "docs" / "certificate.md"
 ADVICE = {"est_duration_s": 3600, "deadline": "by 7am", "nameplate_watts": 300}
 
 
@@ -363,6 +368,25 @@ def test_lists_take_as_many_queries_for_many_rows_as_for_one(
     account_plan(account=submitter)
     with django_assert_max_num_queries(queries):
         assert box.get(path).status_code == 200
+
+
+def test_the_certificate_is_checked_by_the_lines_in_the_documentation(box, submitter, tmp_path):
+    make_market(*[0.30, 0.12, 0.25, 0.08] * 12)
+    for i in range(3):
+        create(box, name=str(i), est_duration_s=2000 + 700 * i, deadline="by 7am")
+    account_plan(account=submitter)
+    answer = box.get("/api/v1/schedule/1/certificate")
+    assert answer.status_code == 200
+    code = DOCUMENTATION.read_text().split("```python\n")[1].split("```")[0]
+    file = tmp_path / "certificate.json"
+    file.write_bytes(answer.content)
+    (tmp_path / "check.py").write_text(code)
+    check = [sys.executable, "check.py", file.name]
+    said = subprocess.run(check, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=True).stdout
+    assert said.strip()
+    forged = answer.json() | {"lower_bound": answer.json()["lower_bound"] + 0.01}
+    file.write_text(json.dumps(forged))
+    assert subprocess.run(check, cwd=tmp_path, capture_output=True, timeout=60, check=False).returncode != 0
 
 
 def test_reading_writes_nothing(box, submitter, django_assert_num_queries):

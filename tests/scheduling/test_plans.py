@@ -1,13 +1,16 @@
 """Plans: cheap hours before deadlines, immutable versions, nothing that has begun is moved."""
 
-from datetime import timedelta
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from accounts.models import User
 from scheduling.models import Occurrence, Placement, PlanClaim, ScheduleVersion
+from scheduling.optimizer import Piece
 from scheduling.selectors.planning import AHEAD
 from scheduling.selectors.schedule import certificate_of, placements_of, prices_of
+from scheduling.services import planning
 from scheduling.services.account import account_update, controller_contact
 from scheduling.services.occurrences import occurrence_finish, occurrence_start, occurrences_close
 from scheduling.services.planning import account_plan, accounts_due, work_over_close
@@ -340,3 +343,49 @@ def test_a_week_of_daily_work_over_the_clock_change_runs_each_day_once(submitter
         "2026-10-28T06",
     ]
     assert len(set(done)) == len(done)
+
+
+@pytest.mark.parametrize(
+    ("noon", "last_deadline"),
+    [
+        (datetime(2024, 3, 30, 11, tzinfo=UTC), datetime(2024, 3, 31, 5, tzinfo=UTC)),
+        (datetime(2026, 10, 24, 10, tzinfo=UTC), datetime(2026, 10, 25, 6, tzinfo=UTC)),
+    ],
+)
+def test_noon_before_the_clock_changes_is_planned_like_any_other(submitter, noon, last_deadline):
+    User.objects.filter(pk=submitter.pk).update(timezone="Europe/Berlin")
+    submitter.refresh_from_db()
+    make_market(*[0.3, 0.2, 0.1, 0.25] * 12, start=noon)
+    workflow = make_workflow(submitter, now=noon, earliest_start="20:00", est_duration_s=4 * 3600.0)
+    placed = placement_of(plan(submitter, noon), workflow)
+    assert (placed.feasible, placed.deadline) == (True, last_deadline)
+    window_h = (placed.deadline - placed.occurrence.earliest_start) / timedelta(hours=1)
+    assert window_h == (10 if noon.month == 3 else 12), "11 h on the wall are 10 or 12"
+
+
+def test_an_unsound_answer_of_the_solver_is_never_published(submitter, market, monkeypatch):
+    make_workflow(submitter, deadline="by 9am", recurrence="none")
+    real = planning.solve
+
+    def shifted(question, **limits):
+        answer = real(question, **limits)
+        (one,) = answer.plan.placements
+        pieces = tuple(Piece(p.start + timedelta(hours=3), p.end + timedelta(hours=3)) for p in one.pieces)
+        return replace(answer, plan=replace(answer.plan, placements=(replace(one, pieces=pieces),)))
+
+    monkeypatch.setattr(planning, "solve", shifted)
+    assert account_plan(account=submitter, now=NOON) is None
+    assert not ScheduleVersion.objects.exists()
+    assert accounts_due(now=NOON + timedelta(minutes=1)) == [submitter.pk], "it is tried again"
+
+
+def test_an_account_can_be_deleted_with_all_it_scheduled(submitter, market):
+    workflow = make_workflow(submitter, deadline="by 9am")
+    plan(submitter)
+    workflow_skip_next(workflow=workflow, now=at(13))
+    body = {"controller_id": "b", "run_id": "1", "ts": NOON.isoformat(), "workflow_id": str(workflow.pk)}
+    runs_ingest(account=submitter, body=body, now=NOON)
+    submitter.delete()
+    assert not ScheduleVersion.objects.exists()
+    assert not Placement.objects.exists()
+    assert not PlanClaim.objects.exists()

@@ -43,11 +43,13 @@ def test_what_is_wrong_with_a_file_is_said(desk, text, words):
     assert not PricePoint.objects.exists()
 
 
-def test_the_list_says_how_far_prices_are_known(desk):
-    make_market(0.1)
-    text = desk.get(reverse("admin:scheduling_market_changelist")).text
-    assert "missing from" in text
+def test_the_desk_says_how_far_prices_are_known(desk, django_assert_max_num_queries):
+    market = make_market(0.1)
+    with django_assert_max_num_queries(8):
+        text = desk.get(reverse("admin:scheduling_market_changelist")).text
+    assert "Aug. 20, 2026, 1 a.m." in text
     assert "a fixed tariff" in text
+    assert "missing from" in desk.get(reverse("admin:scheduling_market_change", args=[market.pk])).text
 
 
 def test_a_quarantined_document_is_confirmed_at_the_desk(desk):

@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from hashlib import sha256
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -10,8 +11,9 @@ from scheduling.errors import Conflict, PricesRefused
 from scheduling.models import Market, PlanClaim, PriceDocument, PricePoint
 from scheduling.prices.types import Fetched
 from scheduling.selectors.prices import coverage_words, price_curve, settled_points
+from scheduling.selectors.schedule import certificate_of, prices_of
 from scheduling.services.prices import document_confirm, document_store, forecast_refresh, prices_load_csv
-from tests.scheduling.people import MIDNIGHT, NOON, at, make_market, make_workflow, publish
+from tests.scheduling.people import MIDNIGHT, NOON, at, make_market, make_workflow, plan, publish
 from tests.scheduling.prices import hours
 
 pytestmark = pytest.mark.django_db
@@ -148,3 +150,19 @@ def test_a_stored_price_names_its_source_document_and_time():
     assert (point.document.source, point.document.fetched_at) == ("csv", NOON)
     assert point.document.document_id.startswith("test/")
     assert point.start == datetime(2026, 8, 20, tzinfo=UTC)
+
+
+def test_prices_below_and_at_zero_are_real_prices():
+    market = make_market(-0.5, 0, 0.1)
+    assert stored(market) == [Decimal("-0.5"), Decimal(0), Decimal("0.1")]
+
+
+def test_the_plan_keeps_the_hash_of_the_prices_it_was_made_with(submitter):
+    make_market(*[0.30, 0.10] * 24)
+    make_workflow(submitter, deadline="by 9am", recurrence="none")
+    version = plan(submitter)
+    certificate = certificate_of(submitter, version.number)
+    prices = zip(certificate["edges_s"], certificate["price_per_kwh"], strict=False)
+    lines = "".join(f"{edge:.0f} {price:.9f}\n" for edge, price in prices)
+    assert certificate["prices_sha256"] == sha256(lines.encode()).hexdigest()
+    assert [p["price_per_kwh"] for p in prices_of(version)["prices"]][:2] == ["0.3", "0.1"]
