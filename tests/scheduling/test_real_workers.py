@@ -1,0 +1,107 @@
+"""Real Celery workers on PostgreSQL and Redis, one of them killed in the middle."""
+
+import os
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pytest
+from django.db import connection
+
+from scheduling.models import PlanClaim, ScheduleVersion
+from scheduling.services.planning import accounts_due
+from tests.people import make_user
+from tests.scheduling.people import make_workflow
+
+ROOT = Path(__file__).resolve().parents[2]
+ACCOUNTS = 24
+LIMIT_S = 120
+pytestmark = [
+    pytest.mark.django_db(transaction=True, serialized_rollback=True),
+    pytest.mark.skipif(connection.vendor != "postgresql", reason="needs PostgreSQL; set TEST_DATABASE_URL"),
+    pytest.mark.skipif(shutil.which("redis-server") is None, reason="needs redis-server"),
+]
+NUDGE = "from asyncenergy.celery import app; app.send_task('scheduling.plan_due')"
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+@contextmanager
+def running(command, **options):
+    process = subprocess.Popen(command, start_new_session=True, stdin=subprocess.DEVNULL, **options)
+    try:
+        yield process
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait(30)
+
+
+@pytest.fixture
+def redis(tmp_path):
+    port = free_port()
+    command = ["redis-server", "--port", str(port), "--save", "", "--dir", str(tmp_path), "--bind", "127.0.0.1"]
+    with running(command, stdout=subprocess.DEVNULL):
+        yield f"redis://127.0.0.1:{port}/0"
+
+
+@pytest.fixture
+def production(redis, tmp_path):
+    """The environment of a production worker on the test's database."""
+    to = connection.settings_dict
+    return os.environ | {
+        "ASYNCENERGY_ENV": "production",
+        "SECRET_KEY": secrets.token_urlsafe(50),
+        "ALLOWED_HOSTS": "localhost",
+        "DATABASE_URL": f"postgres://{to['USER']}:{to['PASSWORD']}@{to['HOST']}:{to['PORT'] or 5432}/{to['NAME']}",
+        "REDIS_URL": redis,
+        "DJANGO_SETTINGS_MODULE": "asyncenergy.settings",
+        "ASYNCENERGY_VAR_DIR": str(tmp_path),
+    }
+
+
+def worker(name, environment):
+    options = ["--concurrency", "1", "--hostname", name, "--loglevel", "ERROR", "--without-gossip", "--without-mingle"]
+    return running([sys.executable, "-m", "celery", "-A", "asyncenergy", "worker", *options], cwd=ROOT, env=environment)
+
+
+def nudge(environment):
+    subprocess.run([sys.executable, "-c", NUDGE], cwd=ROOT, env=environment, timeout=60, check=True)
+
+
+def wait_for(condition):
+    end = time.monotonic() + LIMIT_S
+    while not condition():
+        assert time.monotonic() < end, "the workers did not get there in time"
+        time.sleep(0.2)
+
+
+def test_two_workers_plan_no_account_twice_and_one_that_is_killed_loses_nothing(production):
+    accounts = [make_user(f"account-{i}@example.org") for i in range(ACCOUNTS)]
+    for account in accounts:
+        make_workflow(account, now=None)
+    with worker("one@test", production) as one, worker("two@test", production):
+        for _ in range(3):
+            nudge(production)
+        wait_for(lambda: ScheduleVersion.objects.count() >= 4)
+        wait_for(lambda: PlanClaim.objects.exclude(token=None).exists())
+        os.killpg(one.pid, signal.SIGKILL)
+        nudge(production)
+        wait_for(lambda: ScheduleVersion.objects.count() >= ACCOUNTS - 1)
+        PlanClaim.objects.exclude(token=None).update(claimed_until="2020-01-01T00:00Z")  # what three minutes do
+        nudge(production)
+        wait_for(lambda: not accounts_due() and not PlanClaim.objects.exclude(token=None).exists())
+    assert ScheduleVersion.objects.count() == ACCOUNTS
+    assert set(ScheduleVersion.objects.values_list("number", flat=True)) == {1}
+    assert {version.account_id for version in ScheduleVersion.objects.all()} == {account.pk for account in accounts}
