@@ -9,6 +9,7 @@ from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 
 from scheduling.optimizer.curve import Bools, Floats, Ints
 
+FAILED = 4
 COST_RANGE = 1e5  # HiGHS stops at a gap of 1e-6, so money is scaled up: 1e-11 of the dearest start
 
 
@@ -136,22 +137,31 @@ def relax(programme: Programme, cost: Floats, budget: Budget) -> Relaxed | None:
 
 def solve(programme: Programme, cost: Floats, budget: Budget) -> Solved:
     """Solve with integrality within the budget."""
-    seconds, scale = budget.seconds_left(), _scale(cost)
-    if not seconds:
-        return Solved(None, -np.inf, False)
-    result = milp(
-        cost * scale,
-        integrality=programme.integer.astype(np.int64),
-        bounds=Bounds(np.zeros_like(programme.upper), programme.upper),
-        constraints=[
-            LinearConstraint(programme.at_most, -np.inf, programme.at_most_limit),
-            LinearConstraint(programme.equal, programme.equal_limit, programme.equal_limit),
-        ],
-        options={"mip_rel_gap": 0.0, "node_limit": budget.node_limit, "time_limit": seconds},
-    )
-    budget.time_limited |= result.status == 1 and "ime limit" in result.message
-    bound = result.mip_dual_bound if result.mip_dual_bound is not None else -np.inf
-    return Solved(result.x, bound / scale, result.status in (0, 2))
+    scale = _scale(cost)
+    for presolve in (True, False):  # presolve ends in "solve error" now and then, without a fault of the programme
+        seconds = budget.seconds_left()
+        if not seconds:
+            break
+        result = milp(
+            cost * scale,
+            integrality=programme.integer.astype(np.int64),
+            bounds=Bounds(np.zeros_like(programme.upper), programme.upper),
+            constraints=[
+                LinearConstraint(programme.at_most, -np.inf, programme.at_most_limit),
+                LinearConstraint(programme.equal, programme.equal_limit, programme.equal_limit),
+            ],
+            options={
+                "mip_rel_gap": 0.0,
+                "node_limit": budget.node_limit,
+                "time_limit": seconds,
+                "presolve": presolve,
+            },
+        )
+        if result.status != FAILED:
+            budget.time_limited |= result.status == 1 and "ime limit" in result.message
+            bound = result.mip_dual_bound if result.mip_dual_bound is not None else -np.inf
+            return Solved(result.x, bound / scale, result.status in (0, 2))
+    return Solved(None, -np.inf, False)
 
 
 def _scale(cost: Floats) -> float:

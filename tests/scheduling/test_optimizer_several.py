@@ -155,6 +155,20 @@ def test_ties_never_put_two_jobs_in_one_place_or_one_job_in_two(thousandths, job
     assert sound_plan(prices([v / 1000 for v in thousandths]), named).proved
 
 
+def test_a_solve_error_of_the_solver_is_answered_by_solving_otherwise():
+    """HiGHS gives up on this programme with "solve error" as long as it may presolve."""
+    values = [0.0, 0.107, 0.131, 0.0, 0.133, 0.0, 0.001, 0.059, 0.007, 0.125]
+    jobs = [
+        job("j0", 135, 30, 435, 320.0),
+        job("j1", 105, 165, 270, 462.0),
+        job("j2", 90, 75, 345, 100.0),
+        job("j3", 120, 135, 270, 151.0),
+        job("j4", 105, 165, 510, 100.0),
+        job("j5", 75, 225, 450, 127.0),
+    ]
+    assert sound_plan(prices(values), jobs).proved
+
+
 def test_the_important_job_gets_the_only_hour():
     jobs = [job("a", 60, 0, 60), job("b", 60, 0, 60, priority=1)]
     made = sound_plan(prices([0.1] * 4), jobs)
