@@ -8,13 +8,22 @@ from urllib.parse import urlencode
 from django import forms
 
 from bench.pages.compare import FEWEST, MOST
+from bench.pages.picker import OBJECTIVES
+from bench.pages.sweeps import KINDS
 from bench.presentation import counted
-from bench.selectors import DEFAULT_SORT, MAX_LIMIT, SORTS, BoardQuery
+from bench.recommendation import Wish
+from bench.selectors import DEFAULT_SORT, MAX_LIMIT, SORTS, BoardQuery, SweepQuery
 
 ROWS_PER_PAGE = 300
+MOST_SWEEPS = 1000
 TIERS = (("", "any tier"), ("A", "A only"), ("AB", "A or B"), ("C", "C only"))
 FACETS = ("gpu_class", "model", "quant", "engine")
 SORT_CHOICES = tuple((sign + name, name) for name in SORTS for sign in ("", "-"))
+
+
+def _amount(label: str, low: float, high: float, unset: str) -> forms.FloatField:
+    widget = forms.NumberInput(attrs={"placeholder": unset, "step": "any"})
+    return forms.FloatField(label=label, required=False, min_value=low, max_value=high, widget=widget)
 
 
 class BoardFilter(forms.Form):
@@ -87,10 +96,10 @@ class BoardFilter(forms.Form):
         return "?" + urlencode({name: _plain(value) for name, value in asked.items() if value not in (None, "")})
 
 
-def _choices(known: Sequence[str], asked: str) -> list[tuple[str, str]]:
+def _choices(known: Sequence[str], asked: str, unset: str | None = "any") -> list[tuple[str, str]]:
     """Keep a value that no row has in the list, so that the form shows what was asked."""
     unknown = [asked] if asked and asked not in known else []
-    return [("", "any"), *((value, value) for value in (*known, *unknown))]
+    return [*([("", unset)] if unset else []), *((value, value) for value in (*known, *unknown))]
 
 
 def _plain(value: Any) -> Any:
@@ -121,6 +130,91 @@ class ComparedRows(forms.Form):
         if self.is_valid():
             return None
         return " ".join(map(str, self.errors.get("row", ["No task is named."])))
+
+
+class WishForm(forms.Form):
+    """What a visitor wants to run, as one sentence. Accuracy is asked in percent and the price in cents."""
+
+    gpu_class = forms.CharField(label="GPU", required=False, max_length=120)
+    memory = _amount("Memory", 1, 10_000, "any")
+    task = forms.CharField(label="Task", required=False, max_length=64)
+    objective = forms.ChoiceField(label="Objective", required=False, choices=tuple(OBJECTIVES.items()))
+    prompt_tokens = _amount("Tokens in", 0, 1_000_000, "any")
+    output_tokens = _amount("Tokens out", 1, 1_000_000, "any")
+    min_accuracy = _amount("Accuracy", 0, 100, "any")
+    price = _amount("Price", -1000, 1000, "?")
+
+    def __init__(self, data: Mapping[str, Any], facets: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
+        super().__init__(data, auto_id="wish-%s")
+        self.known = {name: [str(entry["value"]) for entry in facets.get(name, [])] for name in ("gpu_class", "task")}
+        for name, unset in (("gpu_class", "any GPU"), ("task", None)):
+            self.fields[name].widget = forms.Select(choices=_choices(self.known[name], data.get(name, ""), unset))
+        self.is_valid()
+
+    def wish(self, *, everything: bool = False) -> Wish:
+        """The selector's question; with `everything` without the limits that leave candidates out."""
+        asked = {name: value for name, value in self.cleaned_data.items() if value not in (None, "")}
+        least, price = asked.get("min_accuracy"), asked.get("price")
+        return Wish(
+            objective=asked.get("objective") or "energy",
+            prompt_tokens=asked.get("prompt_tokens"),
+            output_tokens=asked.get("output_tokens"),
+            gpu_class=asked.get("gpu_class"),
+            task=asked.get("task") or next(iter(self.known["task"]), None),
+            max_vram_gb=None if everything else asked.get("memory"),
+            min_accuracy=None if everything or least is None else least / 100,
+            price_per_kwh=price,
+        )
+
+    def link(self, **changes: Any) -> str:
+        """The query string of this question with some values changed."""
+        asked = {**self.cleaned_data, **changes}
+        return "?" + urlencode({name: _plain(value) for name, value in asked.items() if value not in (None, "")})
+
+
+class SweepFilter(forms.Form):
+    """Which sweeps a visitor wants to see."""
+
+    kind = forms.CharField(label="Kind", required=False, max_length=16)
+    gpu_class = forms.CharField(label="GPU", required=False, max_length=120)
+    model = forms.CharField(label="Model", required=False, max_length=120)
+    task = forms.CharField(label="Task", required=False, max_length=64)
+
+    def __init__(self, data: Mapping[str, Any], facets: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
+        super().__init__(data, auto_id="sweep-%s")
+        self.fields["kind"].widget = forms.Select(
+            choices=[("", "all"), *((kind.code, kind.title) for kind in KINDS.values())]
+        )
+        for name in ("gpu_class", "model", "task"):
+            known = [str(entry["value"]) for entry in facets.get(name, [])]
+            self.fields[name].widget = forms.Select(choices=_choices(known, data.get(name, "")))
+        self.is_valid()
+
+    def named(self) -> dict[str, str | None]:
+        """The filters that every sweep can be held against."""
+        return {name: self.cleaned_data.get(name) or None for name in ("gpu_class", "model", "task")}
+
+    def query(self) -> SweepQuery:
+        named = self.named()
+        return SweepQuery(
+            kind=self.cleaned_data.get("kind") or None,
+            gpu_class=named["gpu_class"],
+            model=named["model"],
+            task=named["task"],
+            limit=MOST_SWEEPS,
+        )
+
+    def active(self) -> list[str]:
+        """The filters that narrow this view, in words."""
+        return [f"{self[name].label} {value}" for name, value in self.named().items() if value]
+
+    def kind_link(self, kind: str) -> str:
+        """The view of one kind under the same filters."""
+        return self.link(kind=kind)
+
+    def link(self, **changes: Any) -> str:
+        asked = {**self.cleaned_data, **changes}
+        return "?" + urlencode({name: value for name, value in asked.items() if value})
 
 
 class PageNumber(forms.Form):

@@ -132,10 +132,12 @@ class LogScale:
 
     def ticks(self) -> list[Tick]:
         """Mark the powers of ten, and 2 and 5 times them where those are fewer than two."""
-        values = self._marks((1,))
-        if len(values) < 2:
-            values = self._marks(FINE_TICKS)
-        return [self._tick(value) for value in values]
+        return [self._tick(value) for value in self.tick_values()]
+
+    def tick_values(self, *, most: int = 0) -> list[float]:
+        """As for `ticks`; also 2 and 5 times the powers where all together are at most `most`."""
+        coarse, fine = self._marks((1,)), self._marks(FINE_TICKS)
+        return fine if len(coarse) < 2 or len(fine) <= most else coarse
 
     def _marks(self, steps: Sequence[int]) -> list[float]:
         powers = range(floor(log10(self.low)), floor(log10(self.high)) + 1)

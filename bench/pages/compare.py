@@ -1,13 +1,14 @@
 """Two to four rows of one task side by side, their intervals on one scale."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from asyncenergy_controller.metrics import Standing, overlap
 
+from bench.pages import configuration
 from bench.pages.board import Line, Row, board
-from bench.pages.words import BOUNDARIES, SETTINGS, SOURCES, STOCK, in_words
+from bench.pages.words import SOURCES, STOCK, in_words
 from bench.presentation import Interval, LogScale, between, percent, share_interval, significant, with_unit
 
 FEWEST, MOST = 2, 4
@@ -51,18 +52,6 @@ class Comparison:
     same: list[Setting]
 
 
-_SETTINGS = (
-    "model",
-    "quantization",
-    "engine",
-    "engine_version",
-    "gpu_class",
-    "power_limit_w",
-    "clock_lock_mhz",
-    "thinking_mode",
-    "concurrency",
-    "energy_boundary",
-)
 _FIGURES: tuple[tuple[str, str, str], ...] = (
     ("joules_per_item", "Joules per item", "J"),
     ("joules_per_token", "Joules per token", "J"),
@@ -72,11 +61,13 @@ _FIGURES: tuple[tuple[str, str, str], ...] = (
 _COUNTS = (("n_items", "Distinct items"), ("n_runs", "Runs"), ("n_nodes", "Machines"))
 
 
-def comparison(rows: Sequence[Row]) -> Comparison:
-    """Compare rows of one task in the order given."""
+def comparison(rows: Sequence[Row], configs: Mapping[str, Mapping[str, Any]]) -> Comparison:
+    """Compare rows of one task in the order given; `configs` are their settings by configuration key."""
     drawn = board(rows, sort="model")
     lines = drawn.lines
-    settings = [_setting(name, rows) for name in _SETTINGS] + [_sources(rows)]
+    of_rows = [configs.get(row["config_key"], row) for row in rows]
+    names = dict.fromkeys(name for config in of_rows for name in config if configuration.is_setting(name))
+    settings = [_setting(name, of_rows) for name in names] + [_sources(rows)]
     return Comparison(
         lines=lines,
         scale=drawn.scale,
@@ -131,16 +122,12 @@ def _spread(row: Row) -> str:
     return "one machine" if low is None else with_unit(between(significant(low), significant(high)), "J")
 
 
-def _setting(name: str, rows: Sequence[Row]) -> Setting:
-    return Setting(SETTINGS[name], [_value(name, row[name]) for row in rows])
+def _setting(name: str, configs: Sequence[Mapping[str, Any]]) -> Setting:
+    return Setting(configuration.term(name), [_value(name, config.get(name)) for config in configs])
 
 
 def _value(name: str, value: Any) -> str | None:
-    if name == "energy_boundary":
-        return in_words(BOUNDARIES, value)
-    if value is None:
-        return STOCK.get(name)
-    return f"{value:g}" if isinstance(value, int | float) else str(value)
+    return STOCK.get(name) if value is None else configuration.plain(name, value)
 
 
 def _sources(rows: Sequence[Row]) -> Setting:

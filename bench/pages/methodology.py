@@ -17,6 +17,7 @@ from asyncenergy_controller.metrics import (
     tiers,
 )
 
+from bench import grading
 from bench.configuration import CLAIMED
 from bench.pages.sources import Code, Function, function, limits
 from bench.pages.words import BOUNDARIES, SETTINGS, SOURCES
@@ -41,6 +42,15 @@ class Chapter:
     title: str
     limits: list[tuple[str, float]]
     functions: list[Function]
+
+
+@dataclass(frozen=True, slots=True)
+class Grade:
+    """Bounds of 2, 3, 4 and 5 stars."""
+
+    name: str
+    by: str
+    bounds: tuple[float, ...]
 
 
 _CHAPTERS: tuple[tuple[str, tuple[Code, ...]], ...] = (
@@ -82,9 +92,29 @@ def context() -> dict[str, Any]:
         "energy": energy,
         "intervals": intervals,
         "costmodel": costmodel,
+        "edition": grading.EDITION,
+        "min_tasks": grading.MIN_TASKS,
+        "grades": grades(),
+        "letters": [*grading.LETTERS, (0.0, grading.LOWEST_LETTER)],
         "least_share_pct": 100 * intervals.MAX_SHARE_WITHOUT_CORRECT,
         "gain_pct": 100 * intervals.BETWEEN_MACHINES_GAIN,
     }
+
+
+def grades() -> list[Grade]:
+    """What each kind of star asks, from two stars on; one star is everything below."""
+    return [
+        Grade("Capability", "mean accuracy over graded tasks (%)", grading.CAPABILITY_PCT),
+        Grade(
+            "Efficiency",
+            "J per correct answer of the reference on the same machine over this one’s",
+            grading.EFFICIENCY_INDEX,
+        ),
+        Grade("Speed", "tokens per second, pooled", grading.TOKENS_PER_SECOND),
+        Grade("Smoothness", "spread of the power over its mean, at most", grading.POWER_CV),
+        Grade("Flexibility", "share of stock power given up at 95 % of the speed", grading.FLEX_SHARE),
+        Grade("Footprint", "memory in use (MiB), at most", grading.MEMORY_MIB),
+    ]
 
 
 def chapter(title: str, functions: tuple[Code, ...]) -> Chapter:

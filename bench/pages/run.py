@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from statistics import median
 from typing import Any
 
 from bench.models import Decision
-from bench.pages import tables
+from bench.pages import configuration, tables
 from bench.pages.board import marks
 from bench.pages.honesty import honesty
-from bench.pages.words import DEVICES, OTHER_PHASES, PHASES, REASONS, SETTINGS, STATUSES, STOCK, in_words, pace
+from bench.pages.words import DEVICES, OTHER_PHASES, PHASES, REASONS, STATUSES, in_words, pace
 from bench.presentation import Part, fixed, stacked, with_unit
 from bench.selectors import RunDetail
 
@@ -52,6 +53,15 @@ class Phase:
 
 
 @dataclass(frozen=True, slots=True)
+class FitLine:
+    """Joules of an answer without tokens, and of each token, for a question of so many tokens."""
+
+    start_j: float
+    token_j: float
+    prompt_tokens: float
+
+
+@dataclass(frozen=True, slots=True)
 class Verdict:
     """A gate in words: a word first, then the sentence with both numbers."""
 
@@ -79,10 +89,10 @@ def context(run: RunDetail) -> dict[str, Any]:
         "phases": phases(run.ledger),
         "verdicts": sorted(map(_verdict, run.gates), key=lambda verdict: VERDICTS.index(verdict.css)),
         "honesty": honesty(run),
-        "settings": _settings(run.config),
-        "unset": [
-            SETTINGS.get(name, name) for name, value in run.config.items() if value is None and name not in STOCK
-        ],
+        "settings": configuration.settings(run.config),
+        "unset": configuration.unset(run.config),
+        "costs": configuration.costs(figures.get("cost_model"), figures.get("cost_model_reason")),
+        "fit": fit_line(run),
         "decisions": [{**decision, "words": Decision.Action(decision["action"]).label} for decision in run.decisions],
         "samples": samples if any(map(tables.is_measured, samples)) else [],
         "total_samples": total_samples,
@@ -94,16 +104,6 @@ def context(run: RunDetail) -> dict[str, Any]:
         "dearest_j": tables.dearest_j(run.items),
         "total_items": total_items,
     }
-
-
-def _settings(config: Mapping[str, str | None]) -> list[tuple[str, str]]:
-    """What was set; a limit or lock that was not set is the device's own."""
-    known = {name: value or STOCK.get(name) for name, value in config.items()}
-    return [(SETTINGS.get(name, name), value) for name, value in known.items() if value]
-
-
-def _unset(config: Mapping[str, str | None]) -> list[str]:
-    return [SETTINGS.get(name, name) for name, value in config.items() if value is None and name not in STOCK]
 
 
 def _subtitle(run: RunDetail) -> str:
@@ -219,6 +219,17 @@ def _verdict(gate: Mapping[str, Any]) -> Verdict:
         return Verdict("ok", "passed", gate["sentence"])
     css, word = ("flag", "flagged") if gate["severity"] == "flag" else ("held", "held")
     return Verdict(css, word, gate["sentence"])
+
+
+def fit_line(run: RunDetail) -> FitLine | None:
+    """The fit as a line over the tokens of the answer, for a question of median length; None without a fit."""
+    model, asked = run.figures.get("cost_model"), run.items.get("prompt_tokens") or []
+    known = [tokens for tokens in asked if tokens is not None]
+    if not model or not known:
+        return None
+    prompt_tokens = median(known)
+    start_j = model["e_fixed_j"] + model["alpha_j_per_prompt_token"] * prompt_tokens
+    return FitLine(start_j, model["beta_j_per_completion_token"], prompt_tokens)
 
 
 def _trace_label(samples: Sequence[tables.Sample]) -> str:

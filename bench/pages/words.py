@@ -29,6 +29,15 @@ REASONS = {
     "window_not_sampled": "The readings do not cover the whole run.",
 }
 
+COST_REASONS = {
+    "cached_tokens_unknown": "The engine reused cached prompts and did not say how many tokens.",
+    "energy_unmeasured": "The energy of the items was not measured.",
+    "no_items": "It was sent without items.",
+    "not_in_totals": "It came as totals, without coefficients.",
+    "tokens_vary_too_little": "Questions and answers are too much alike in length to tell the parts apart.",
+    "too_few_items": "Too few items were measured.",
+}
+
 SOURCES = {
     "counter": "the device’s energy counter",
     "integrated": "power samples, integrated",

@@ -14,7 +14,7 @@ from bench.selectors.board import (
     rows_of,
     simulated_rows,
 )
-from bench.selectors.configs import config_detail
+from bench.selectors.configs import config_detail, configs_of
 from bench.selectors.decisions import moderation_log, moderation_log_count
 from bench.selectors.facets import board_facets
 from bench.selectors.names import names_listed
@@ -41,6 +41,7 @@ __all__ = [
     "board_facets",
     "board_rows",
     "config_detail",
+    "configs_of",
     "corpus_counts",
     "data_version",
     "gates_failed",

@@ -1,5 +1,6 @@
 """One configuration over all its tasks."""
 
+from collections.abc import Collection
 from typing import Any
 
 from bench.models import BoardConfig, BoardRow, BoardSweep, Run
@@ -14,6 +15,11 @@ def config_detail(config_key: str) -> dict[str, Any] | None:
         return None
     rows = BoardRow.objects.filter(config_key=config_key).order_by("task").values_list("payload", flat=True)
     return {**found.payload, "rows": list(rows), "sweeps": _sweeps(config_key), "runs": _runs(config_key)}
+
+
+def configs_of(config_keys: Collection[str]) -> dict[str, dict[str, Any]]:
+    """All settings of these configurations by key; unknown keys are left out."""
+    return dict(BoardConfig.objects.filter(pk__in=config_keys).values_list("pk", "config"))
 
 
 def _sweeps(config_key: str) -> list[dict[str, Any]]:

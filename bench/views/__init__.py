@@ -1,7 +1,21 @@
 """Pages of the corpus. Every figure comes from a selector; nothing here writes."""
 
 from bench.views.board import compare, home, leaderboard
-from bench.views.evidence import moderation_log, run
+from bench.views.evidence import configuration, moderation_log, run
 from bench.views.guide import gates_page, measure, methodology_page
+from bench.views.picker import picker
+from bench.views.sweeps import data
 
-__all__ = ["compare", "gates_page", "home", "leaderboard", "measure", "methodology_page", "moderation_log", "run"]
+__all__ = [
+    "compare",
+    "configuration",
+    "data",
+    "gates_page",
+    "home",
+    "leaderboard",
+    "measure",
+    "methodology_page",
+    "moderation_log",
+    "picker",
+    "run",
+]

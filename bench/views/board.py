@@ -109,8 +109,8 @@ def compare(request: HttpRequest) -> HttpResponse:
 
 
 def _columns(rows: list[dict[str, Any]], task: str) -> dict[str, Any]:
-    comparison = comparing.comparison(rows)
     keys = [row["config_key"] for row in rows]
+    comparison = comparing.comparison(rows, selectors.configs_of(keys))
     columns = [
         {
             "letter": comparing.letter(number),

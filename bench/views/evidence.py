@@ -1,4 +1,4 @@
-"""What lies under a figure: runs and decisions."""
+"""What lies under a figure: configurations, runs and decisions."""
 
 from uuid import UUID
 
@@ -10,8 +10,10 @@ from django.views.decorators.http import require_safe
 from accounts.models import User
 from bench import selectors
 from bench.forms import PageNumber
+from bench.pages import configuration as configurations
 from bench.pages import log
 from bench.pages import run as runs
+from bench.pages import sweeps as sweeping
 
 ENTRIES_PER_PAGE = 100
 
@@ -25,6 +27,18 @@ def run(request: HttpRequest, run_id: UUID) -> HttpResponse:
     if detail is None:
         raise Http404("No run is published under this id.")
     return render(request, "bench/run.html", {"section": "measure", **runs.context(detail)})
+
+
+@gzip_page
+@require_safe
+def configuration(request: HttpRequest, config_key: str) -> HttpResponse:
+    """One configuration over all its tasks, with its runs."""
+    detail = selectors.config_detail(config_key)
+    if detail is None or not detail["rows"]:
+        raise Http404("No published run has this configuration.")
+    links = [{"words": sweeping.title(sweep), "href": sweeping.href(sweep)} for sweep in detail["sweeps"]]
+    context = {"section": "measure", **configurations.context(detail), "sweeps": links}
+    return render(request, "bench/configuration.html", context)
 
 
 @require_safe

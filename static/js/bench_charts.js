@@ -64,4 +64,149 @@
       } }],
     };
   };
+
+  /* 2 accuracy against energy: both intervals, the frontier as a stepped line, numbers key the points to the table -- */
+  const CROWDED_PX = 22;
+  const label = (ctx, text, x, y, align) => {
+    ctx.textAlign = align;
+    ctx.lineWidth = 3;
+    ctx.strokeStyle = ink("paper");
+    ctx.strokeText(text, x, y);
+    ctx.fillStyle = ink("ink");
+    ctx.fillText(text, x, y);
+  };
+  const drawBelow = ({ ctx, chartArea, scales: { y } }, least) => {
+    const top = Math.max(chartArea.top, y.getPixelForValue(least));
+    if (top >= chartArea.bottom) return;
+    ctx.save();
+    ctx.fillStyle = hatch(ink("line"));
+    ctx.fillRect(chartArea.left, top, chartArea.width, chartArea.bottom - top);
+    ctx.strokeStyle = ink("edge");
+    ctx.beginPath();
+    ctx.moveTo(chartArea.left, top);
+    ctx.lineTo(chartArea.right, top);
+    ctx.stroke();
+    ctx.font = font();
+    ctx.fillStyle = ink("quiet");
+    ctx.textAlign = "end";
+    ctx.fillText(`below your minimum of ${least} %`, chartArea.right - 8, Math.min(top + 16, chartArea.bottom - 6));
+    ctx.restore();
+  };
+  const drawNumbers = ({ ctx, scales: { x, y } }, points) => {
+    ctx.save();
+    ctx.font = font(600);
+    const placed = points.map((point) => ({ ...point, atX: x.getPixelForValue(point.x), atY: y.getPixelForValue(point.y) }));
+    for (const { no, atX, atY } of placed) {
+      const isCrowded = placed.some((other) => other.no !== no
+        && Math.abs(other.atX - atX - CROWDED_PX) < CROWDED_PX && Math.abs(other.atY - atY + 8) < 18);
+      label(ctx, no, atX + (isCrowded ? -9 : 9), atY - 9, isCrowded ? "end" : "start");
+    }
+    ctx.restore();
+  };
+
+  kinds.scatter = (figure) => {
+    const points = rows(figure.dataset.table).filter((row) => row.j).map((row) => ({
+      ...row, x: Number(row.j), y: Number(row.acc),
+      left: number(row.lo) ?? undefined, right: number(row.hi) ?? undefined,
+      low: number(row.alo) ?? undefined, high: number(row.ahi) ?? undefined,
+    }));
+    const front = points.filter((point) => point.front === "yes").sort((one, other) => one.x - other.x);
+    const colour = (point, other) => (point.pick === "yes" ? ink("energy") : point.front === "yes" ? ink("ink") : ink(other));
+    const { least, yMin, ...x } = figure.dataset;
+    return {
+      type: "scatter",
+      data: { datasets: [
+        {
+          data: points, pointBorderWidth: 2,
+          pointRadius: points.map((point) => (point.pick === "yes" ? 9 : 6)),
+          pointStyle: points.map((point) => (point.front === "yes" || point.pick === "yes" ? "rectRot" : "circle")),
+          pointBackgroundColor: points.map((point) => colour(point, "surface")),
+          pointBorderColor: points.map((point) => colour(point, "edge")),
+        },
+        { ...line(front, ink("ink"), [5, 4]), type: "line", stepped: "before", borderWidth: 1.5, pointHitRadius: 0 },
+      ] },
+      options: {
+        scales: {
+          x: logAxis("← less energy    Joules per correct answer (J, log scale)", x),
+          y: axis("Accuracy (% right)", { min: Number(yMin), max: 100 }),
+        },
+        plugins: { tooltip: { filter: (hit) => hit.datasetIndex === 0, callbacks: {
+          label: ({ raw }) => `${raw.no}. ${raw.name}: ${raw.x.toPrecision(3)} J, ${raw.y.toFixed(1)} %`,
+        } } },
+      },
+      plugins: [{
+        id: "context",
+        beforeDatasetsDraw(chart) {
+          drawWhiskers(chart, points);
+          if (least) drawBelow(chart, Number(least));
+        },
+        afterDatasetsDraw(chart) { drawNumbers(chart, points); },
+      }],
+    };
+  };
+
+  /* 3 one sweep: whiskers are intervals, the stock setting is ringed, a line joins settings that have an order ------ */
+  const drawRings = ({ ctx, scales: { x, y } }, points) => {
+    ctx.save();
+    ctx.strokeStyle = ink("ink");
+    ctx.lineWidth = 1.5;
+    for (const point of points.filter(({ stock }) => stock)) {
+      ctx.beginPath();
+      ctx.arc(x.getPixelForValue(point.x), y.getPixelForValue(point.y), 10, 0, 2 * Math.PI);
+      ctx.stroke();
+    }
+    ctx.restore();
+  };
+
+  kinds.sweep = (figure) => {
+    const { table, axis: title, quantity, ordered } = figure.dataset;
+    const settings = rows(table);
+    const points = settings.filter((row) => row.y).map((row) => ({
+      x: row.label, y: Number(row.y), low: number(row.low) ?? undefined, high: number(row.high) ?? undefined, stock: row.stock,
+    }));
+    const highest = Math.max(...points.map((point) => point.high ?? point.y), 0);
+    return {
+      type: "line",
+      data: { labels: settings.map((row) => row.label), datasets: [{
+        ...line(points, ink("energy")),
+        showLine: Boolean(ordered), borderWidth: 1.25, pointRadius: 5, pointBackgroundColor: ink("energy"),
+      }] },
+      options: {
+        scales: {
+          x: axis(title, { type: "category", offset: true, grid: { display: false } }),
+          y: axis(quantity, { min: 0, suggestedMax: highest * 1.05 }),
+        },
+        plugins: { tooltip: { callbacks: { label: ({ raw }) => `${raw.y.toPrecision(3)} J` } } },
+      },
+      plugins: [{
+        id: "context",
+        beforeDatasetsDraw(chart) { drawWhiskers(chart, points); },
+        afterDatasetsDraw(chart) { drawRings(chart, points); },
+      }],
+    };
+  };
+
+  /* 4 cost of an answer by its length: items as points, the fit as a dashed line --------------------------------- */
+  kinds.fit = (figure) => {
+    const { table, start, slope } = figure.dataset;
+    const items = rows(table).filter((row) => row.j).map((row) => ({ x: Number(row.tokens), y: Number(row.j) }));
+    const last = Math.max(...items.map((item) => item.x));
+    const at = (tokens) => ({ x: tokens, y: Number(start) + Number(slope) * tokens });
+    return {
+      type: "scatter",
+      data: { datasets: [
+        { data: items, pointRadius: 4, pointBackgroundColor: ink("energy", 0.55), pointBorderColor: ink("energy") },
+        { ...line([at(0), at(last)], ink("ink"), [5, 4]), type: "line", pointHitRadius: 0 },
+      ] },
+      options: {
+        scales: {
+          x: axis("Tokens of the answer", { min: 0 }),
+          y: axis("Energy of the item (J)", { min: 0 }),
+        },
+        plugins: { tooltip: { filter: (hit) => hit.datasetIndex === 0, callbacks: {
+          label: ({ raw }) => `${raw.x} tokens, ${raw.y.toFixed(1)} J`,
+        } } },
+      },
+    };
+  };
 })();

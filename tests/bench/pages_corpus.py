@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from accounts.models import User
-from bench.models import BoardRow, Run
+from bench import pooling
+from bench.models import BoardConfig, BoardRow, Run
 from bench.services.board import board_rebuild
 from bench.services.ingest import submission_ingest
 from bench.services.moderation import submission_publish_demo, submission_publish_reference
@@ -52,7 +53,6 @@ ROW: dict[str, Any] = {
     "correctness_word": "server",
     "flags": [],
     "marks": [],
-    "rank": 1,
     "n_runs": 1,
     "n_nodes": 1,
     "n_unique_submitters": 1,
@@ -61,6 +61,19 @@ ROW: dict[str, Any] = {
     "run_id": SHOWN_RUN,
     "latest_run_id": SHOWN_RUN,
     "updated_at": NOW,
+    "net_jpc": 27.6,
+    "mean_gpu_w": 129.3,
+    "gpu_power_cv": 0.01,
+    "peak_gpu_mem_used_mib": 1734.0,
+    **pooling.UNSETTLED,
+    "rank": 1,
+}
+CONFIG: dict[str, Any] = {
+    **{name: ROW[name] for name in pooling.FROM_CONFIG},
+    "source_family": "nvml",
+    "max_tokens": 64,
+    "n_shot": None,
+    "methodology_version": "3",
 }
 COLUMNS = {field.name for field in BoardRow._meta.concrete_fields} & set(ROW)
 
@@ -69,7 +82,32 @@ def make_row(key: str, **changes: Any) -> BoardRow:
     """A row of the board; `key` tells it from the others."""
     payload = {**ROW, "config_key": key.ljust(16, "0"), **changes}
     stored = {name: payload[name] for name in COLUMNS}
+    make_config(payload)
     return BoardRow.objects.create(**stored, place=payload["joules_per_correct_answer"], payload=payload)
+
+
+def make_config(row: dict[str, Any], **changes: Any) -> BoardConfig:
+    """The configuration that a row belongs to."""
+    config = CONFIG | {name: row[name] for name in pooling.FROM_CONFIG}
+    payload = {
+        "config_key": row["config_key"],
+        "config": config,
+        "methodology_version": row["methodology_version"],
+        "verified": row["verified"],
+        "tasks": [row["task"]],
+        "n_runs": row["n_runs"],
+        "n_nodes": row["n_nodes"],
+        "cost_model": None,
+        "cost_model_reason": "too_few_items",
+        "machine_costs": [],
+        "load_profile": None,
+        "grades": {},
+        "letter_grade": None,
+        **changes,
+    }
+    return BoardConfig.objects.update_or_create(
+        config_key=row["config_key"], defaults={"config": config, "payload": payload}
+    )[0]
 
 
 def publish_recorded_runs() -> dict[tuple[str, str, int], Run]:

@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 from urllib.parse import urljoin
 
 VOID = {"area", "base", "br", "col", "hr", "img", "input", "link", "meta", "source", "wbr"}
-DRAWN = {"line", "rect", "text", "svg", "g"}
+DRAWN = {"line", "rect", "text", "svg", "g", "path", "circle"}
 
 
 @dataclass

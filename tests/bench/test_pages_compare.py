@@ -101,7 +101,7 @@ def test_one_of_three_can_be_left_out(client):
 def test_the_page_is_sound_and_asks_the_database_little(client, django_assert_num_queries):
     row("a", 100, 90, 110)
     row("b", 200, 190, 210, marks=[{"code": "truncated", "label": "truncated 48 %", "sentence": "Cut off."}])
-    with django_assert_num_queries(1):
+    with django_assert_num_queries(2):
         page = compared(client, "a", "b")
     assert page.faults == []
     assert len(page.values("id")) == len(set(page.values("id")))

@@ -14,12 +14,12 @@ BOARD = "/bench/leaderboard/"
 
 
 def names(page):
-    """The run links of the table, in order: one a row."""
-    return [href.rstrip("/")[-1] for href in page.values("href") if href.startswith("/bench/runs/")]
+    """The first letters of the rows' configurations, in order."""
+    return [href.split("/")[3][0] for href in page.values("href") if href.startswith("/bench/configs/")]
 
 
 def row_of(letter, **fields):
-    """A row whose shown run ends in a letter, so that a test can name it."""
+    """A row whose configuration begins with a letter, so that a test can name it."""
     return make_row(letter, run_id=f"11111111-1111-4111-8111-11111111111{letter}", **fields)
 
 
