@@ -3,6 +3,7 @@ from drf_spectacular.views import SpectacularSwaggerSplitView
 
 from api.schema import Health, OpenApi
 from api.v1 import auth
+from api.v1.bench_corpus import Llms, Snapshot
 
 # The script is a request of its own, as the content security policy wants it.
 docs = SpectacularSwaggerSplitView.as_view(
@@ -17,6 +18,8 @@ app_name = "api"
 urlpatterns: list[URLPattern | URLResolver] = [
     path("health", Health.as_view(), name="health"),
     path("openapi.json", OpenApi.as_view(), name="openapi"),
+    path("bench-data.json", Snapshot.as_view(), name="bench-data"),
+    path("llms.txt", Llms.as_view(), name="llms"),
     path("api/docs", docs, name="docs"),
     path("auth/signup", auth.Signup.as_view(), name="signup"),
     path("auth/login", auth.Login.as_view(), name="login"),

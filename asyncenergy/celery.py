@@ -36,6 +36,8 @@ app.autodiscover_tasks()
 app.conf.beat_schedule = {
     # every 15 s: rows of the board that a decision has made stale
     "rebuild-board": {"task": "bench.rebuild_board", "schedule": 15.0},
+    # every 10 min: a download of the corpus, where the last one is an hour old and the board has moved on
+    "release-corpus": {"task": "bench.release_corpus", "schedule": 600.0},
     # every minute: sources of prices whose time has come; most minutes none has
     "fetch-prices": {"task": "scheduling.fetch_prices", "schedule": 60.0},
     # every 15 s: runs and deadlines that are over leave the schedules

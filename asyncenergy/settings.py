@@ -181,7 +181,7 @@ CORS_ALLOW_HEADERS = ["accept", "content-type", "if-none-match"]
 CORS_EXPOSE_HEADERS = ["ETag"]
 CORS_URLS_REGEX = (
     r"^/(health|openapi\.json|bench-data\.json|llms\.txt"
-    r"|api/v1/bench/(leaderboard|routing-table|recommend|configs/.*|runs/.*|sweeps|facets|moderation-log))$"
+    r"|api/v1/bench/(leaderboard|routing-table|recommend|configs/.*|runs/.*|sweeps|facets|moderation-log|corpus|corpus/.*))$"
 )
 
 # API -------------------------------------------------------------------------------------------------------------

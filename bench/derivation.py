@@ -93,7 +93,7 @@ def derived(sent: Sent, bundle: Mapping[str, Any], aliases: Aliases) -> Derived:
         sent=sent,
         figures=figures,
         claimed=_claimed(run, scored),
-        facts={name: value for name, value in run.items() if name not in _NOT_FACTS},
+        facts=_facts(run, bundle),
         config=config,
         config_key=config_key(config),
         methodology=methodology,
@@ -104,6 +104,21 @@ def derived(sent: Sent, bundle: Mapping[str, Any], aliases: Aliases) -> Derived:
         items={**run["items"], **scored, "energy_j": item_energy_j} if "items" in run else None,
         trace=_public_trace(sent.measured["trace"]) if "items" in run else None,
     )
+
+
+def _facts(run: Mapping[str, Any], bundle: Mapping[str, Any]) -> dict[str, Any]:
+    """The run as sent without its columns and claims, and with the baselines that its figures rest on."""
+    own = [entry for entry in bundle.get("baselines") or () if entry["node_hash"] in (None, run.get("node_hash"))]
+    bare = [{name: value for name, value in entry.items() if name != "node_hash"} for entry in own]
+    return {**{name: value for name, value in run.items() if name not in _NOT_FACTS}, "baselines": bare}
+
+
+def derive_again(facts: Mapping[str, Any], items: Mapping[str, Any], trace: Mapping[str, Any]) -> dict[str, Any]:
+    """The figures of a public run, from what everybody can download of it."""
+    run = as_arrays({**facts, "items": items, "trace": trace})
+    scores = server_scores({**facts, "items": items})
+    scored = {} if scores is None else {"correct": scores}
+    return _figures(run, scored, {"baselines": facts.get("baselines") or ()})[0]
 
 
 def _claimed(run: Mapping[str, Any], scored: Mapping[str, Any]) -> dict[str, Any]:

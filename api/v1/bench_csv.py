@@ -8,11 +8,9 @@ from typing import Any
 
 from rest_framework.renderers import BaseRenderer
 
-from bench.selectors import names_listed
+from bench.selectors.names import listed_names, names_listed
 
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
-UNLISTED = "unlisted"
-NAMED = {"model": "model", "engine": "engine", "gpu_class": "gpu"}
 LEFT_OUT = frozenset({"marks"})
 Row = Mapping[str, Any]
 
@@ -24,14 +22,6 @@ def csv_cell(value: Any) -> Any:
     if isinstance(value, str) and value.startswith(_FORMULA_STARTS):
         return f"'{value}"
     return "" if value is None else value
-
-
-def listed_names(row: Row, listed: Mapping[str, frozenset[str]]) -> dict[str, Any]:
-    """The row's names, where no maintainer knows one as `unlisted`."""
-    named = {column: row[column] for column in NAMED if column in row}
-    return {
-        column: name if name is None or name in listed[NAMED[column]] else UNLISTED for column, name in named.items()
-    }
 
 
 def csv_table(rows: Sequence[Row], columns: Iterable[str]) -> bytes:

@@ -1,5 +1,6 @@
 from bench.models.alias import Alias
 from bench.models.board import BoardConfig, BoardRow, BoardState, BoardSweep, DirtyMark, StoredAnswer
+from bench.models.corpus import CorpusRelease
 from bench.models.decision import Decision
 from bench.models.node import Node
 from bench.models.run import Run, RunColumns
@@ -13,6 +14,7 @@ __all__ = [
     "BoardRow",
     "BoardState",
     "BoardSweep",
+    "CorpusRelease",
     "Decision",
     "DirtyMark",
     "Node",

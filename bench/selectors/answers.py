@@ -16,6 +16,7 @@ from bench import recommendation
 from bench.models import StoredAnswer
 from bench.recommendation import Wish
 from bench.selectors import board, facets, picks, routing
+from bench.selectors import snapshot as snapshots
 from bench.selectors import sweeps as sweeping
 from bench.selectors.board import BoardQuery
 from bench.selectors.sweeps import SweepQuery
@@ -109,6 +110,11 @@ def sweeps(query: SweepQuery) -> Answer:
     """One page of sweeps."""
     rows = map(to_json, sweeping.sweep_list(query))
     return page_of(rows, sweeping.sweep_count(query), query, board.board_stamp().version)
+
+
+def snapshot() -> Answer:
+    """The whole board in one file."""
+    return _answer("bench-data", "", lambda _: Answer(to_json(snapshots.snapshot())))
 
 
 def facets_of(version: int) -> Answer:

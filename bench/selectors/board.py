@@ -4,9 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from asyncenergy_controller.metrics import METHODOLOGY_VERSION
 from django.conf import settings
 from django.db.models import Count, F, OrderBy, Q, QuerySet
 
+from bench.configuration import CLAIMED
 from bench.models import BoardRow, BoardState, Run
 from bench.rows import row_of_run
 
@@ -66,6 +68,17 @@ def board_rows(query: BoardQuery) -> list[dict[str, Any]]:
     """The measured rows, sorted, null last."""
     rows = _filtered(query).order_by(*_order(query.sort))
     return [row.payload for row in rows.only("payload")[query.offset : query.offset + query.limit]]
+
+
+def on_the_board() -> Q:
+    """What may enter a row at all: published, measured, of a methodology that is current."""
+    return Q(
+        status=Run.Status.PUBLISHED,
+        is_simulated=False,
+        is_canary=False,
+        task__isnull=False,
+        methodology__in=(METHODOLOGY_VERSION, CLAIMED),
+    ) & ~Q(suite="calibrate")
 
 
 def rows_of(config_keys: Sequence[str], *, task: str | None = None) -> list[dict[str, Any]]:

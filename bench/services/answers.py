@@ -12,6 +12,7 @@ from bench.selectors import answers, picks
 from bench.selectors.board import BoardQuery, BoardStamp, board_rows
 from bench.selectors.facets import FACETS
 from bench.selectors.routing import routing_row
+from bench.selectors.snapshot import snapshot
 
 MAX_QUERY = 255
 EVERYTHING = 1_000_000
@@ -21,7 +22,11 @@ Named = tuple[str, str, answers.Answer]
 def answers_store(stamp: BoardStamp) -> None:
     """Store the answers to the default query and to queries of one filter, in place of the old ones."""
     rows, version = board_rows(BoardQuery(limit=EVERYTHING)), stamp.version
-    made = [*_pages(rows, version), *_picks(rows, version), ("facets", "", answers.facets_of(version))]
+    whole: list[Named] = [
+        ("facets", "", answers.facets_of(version)),
+        ("bench-data", "", answers.Answer(to_json(snapshot()))),
+    ]
+    made = [*_pages(rows, version), *_picks(rows, version), *whole]
     StoredAnswer.objects.all().delete()
     StoredAnswer.objects.bulk_create(
         (

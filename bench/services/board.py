@@ -6,17 +6,15 @@ from datetime import datetime
 from typing import Any
 from uuid import uuid4
 
-from asyncenergy_controller.metrics import METHODOLOGY_VERSION
 from django.db import transaction
-from django.db.models import Model, Q
+from django.db.models import Model
 
 from asyncenergy import clock
 from bench.aggregation import Aggregate, aggregate
-from bench.configuration import CLAIMED
 from bench.errors import BoardBusy
 from bench.models import BoardConfig, BoardRow, BoardState, BoardSweep, DirtyMark, Run
 from bench.rows import source
-from bench.selectors.board import BoardStamp
+from bench.selectors.board import BoardStamp, on_the_board
 from bench.services.answers import answers_store
 from bench.settling import Entry, Settled, settled
 from bench.sweeps import Sweep
@@ -100,23 +98,12 @@ def board_rebuild(*, full: bool = False, now: datetime | None = None) -> int:
 
 
 def _all_keys() -> set[str]:
-    runs = Run.objects.filter(_on_the_board()).order_by().values_list("config_key", flat=True).distinct()
+    runs = Run.objects.filter(on_the_board()).order_by().values_list("config_key", flat=True).distinct()
     return {*BoardRow.objects.values_list("config_key", flat=True), *runs}
 
 
-def _on_the_board() -> Q:
-    """What may enter a row at all: published, measured, of a methodology that is current."""
-    return Q(
-        status=Run.Status.PUBLISHED,
-        is_simulated=False,
-        is_canary=False,
-        task__isnull=False,
-        methodology__in=(METHODOLOGY_VERSION, CLAIMED),
-    ) & ~Q(suite="calibrate")
-
-
 def _aggregate(key: str) -> Aggregate | None:
-    runs = Run.objects.filter(_on_the_board(), config_key=key).order_by("pk").select_related("node", "columns")
+    runs = Run.objects.filter(on_the_board(), config_key=key).order_by("pk").select_related("node", "columns")
     sources = [source(run) for run in runs.only(*_READ).iterator(chunk_size=500)]
     return aggregate(sources) if sources else None
 

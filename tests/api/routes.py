@@ -12,7 +12,7 @@ from django.urls import URLResolver, get_resolver
 from accounts.models import User
 from accounts.services import api_key_create, login_open
 from bench.models import Alias
-from bench.services import alias_set, run_publish, submission_ingest
+from bench.services import alias_set, board_rebuild, run_publish, submission_ingest
 from scheduling.models import Market, ScheduleVersion, Workflow
 from scheduling.services import account_plan, prices_load_csv, runs_ingest, workflow_create
 from tests import people
@@ -51,6 +51,8 @@ class World:
         run = submission.runs.get()
         run_publish(run=run, by=self.maintainer, reason_code="checked", note="")
         alias = alias_set(kind=Alias.Kind.MODEL, raw="example-3b", name="Example 3B")
+        board_rebuild()
+        run.refresh_from_db()
         workflow, version = self._planned()
         market = Market.objects.get(slug="cz")
         prices_load_csv(market=market, raw=PRICES)
@@ -80,6 +82,10 @@ class World:
             "market_id": market.pk,
             "run_id": run.pk,
             "submission_id": submission.pk,
+            "config_key": run.config_key,
+            "node_hash": run.node.node_hash,
+            "version": 1,
+            "name": "rows.jsonl",
             "token": "damaged",
             "uid": "damaged",
             "id": self.submitter.pk,

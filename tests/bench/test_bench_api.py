@@ -9,7 +9,7 @@ import pytest
 from api.v1.bench_csv import csv_cell
 from api.v1.bench_schemas import RowSerializer, RunSerializer
 from bench import services
-from bench.models import Node
+from bench.models import Node, Run
 from tests.bench.corpus import published, sent
 from tests.people import api_client, key_client
 from tests.wire.bundles import make_bundle, make_run
@@ -127,6 +127,7 @@ def test_names_that_no_maintainer_knows_stay_out_of_the_table(stranger_api, on_b
 
     assert models() == ["unlisted"]
     services.alias_set(kind="model", raw="example-3b", name="example-3b")
+    services.board_rebuild()
     assert models() == ["example-3b"]
 
 
@@ -197,19 +198,64 @@ def test_a_machine_that_cannot_be_read_is_refused(submitter_api, facts):
 
 # Query counts
 
+READS = (
+    *("leaderboard", "leaderboard?task=gsm8k", "routing-table", "recommend", "recommend?gpu_class=H200", "facets"),
+    *("sweeps", "leaderboard?format=csv", "routing-table?format=csv", "recommend?format=csv", "sweeps?format=csv"),
+)
 
-def test_public_lists_take_a_fixed_number_of_queries(stranger_api, submitter, maintainer, django_assert_num_queries):
-    for i in range(3):
-        published(submitter, maintainer, max_tokens=100 + i)
+
+@pytest.fixture
+def three_rows(submitter, maintainer) -> list[Run]:
+    runs = [published(submitter, maintainer, max_tokens=100 + i) for i in range(3)]
     services.board_rebuild()
-    for path, queries in {"leaderboard": 3, "leaderboard?format=csv": 4, "moderation-log": 3, "facets": 7}.items():
+    return runs
+
+
+@pytest.mark.parametrize("path", READS)
+def test_asked_again_a_read_takes_one_query(stranger_api, three_rows, django_assert_num_queries, path):
+    stranger_api.get(f"{BENCH}/{path}")
+    with django_assert_num_queries(1):
+        assert stranger_api.get(f"{BENCH}/{path}").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("path", "queries"),
+    [
+        ("leaderboard", 3),  # board, board, stored answer
+        ("leaderboard?sort=-accuracy", 5),
+        ("leaderboard?format=csv", 3),
+        ("routing-table?sort=-accuracy", 6),
+        ("routing-table?format=csv", 4),
+        ("recommend?min_accuracy=0.1", 5),
+        ("recommend?format=csv", 4),
+        ("sweeps", 4),
+        ("sweeps?format=csv", 3),
+        ("facets", 3),
+        ("moderation-log", 3),
+        ("corpus", 1),
+    ],
+)
+def test_a_read_takes_as_many_queries_for_three_rows_as_for_one(
+    stranger_api, three_rows, django_assert_num_queries, path, queries
+):
+    with django_assert_num_queries(queries):
+        stranger_api.get(f"{BENCH}/{path}")
+
+
+def test_one_configuration_takes_a_fixed_number_of_queries(stranger_api, three_rows, django_assert_num_queries):
+    with django_assert_num_queries(7):
+        assert stranger_api.get(f"{BENCH}/configs/{three_rows[0].config_key}").status_code == 200
+
+
+def test_files_for_machines_take_a_fixed_number_of_queries(stranger_api, three_rows, django_assert_num_queries):
+    for path, queries in {"/bench-data.json": 3, "/llms.txt": 11}.items():
         with django_assert_num_queries(queries):
-            assert stranger_api.get(f"{BENCH}/{path}").status_code == 200
+            assert stranger_api.get(path).status_code == 200
 
 
 def test_the_owners_lists_take_a_fixed_number_of_queries(submitter_api, submitter, django_assert_num_queries):
     for i in range(3):
         sent(submitter, max_tokens=100 + i)
-    for path, queries in {"submissions": 5, "nodes": 3}.items():
+    for path, queries in {"submissions": 5, "nodes": 3, f"nodes/{'a' * 64}/recommended-cap": 5}.items():
         with django_assert_num_queries(queries):
             assert submitter_api.get(f"{BENCH}/{path}").status_code == 200

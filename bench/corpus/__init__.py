@@ -1,0 +1,1 @@
+"""The corpus as strangers get it: what stands in the download, and how to derive it again."""
