@@ -15,6 +15,8 @@ PAGES = (
     "bench:home",
     "bench:measure",
     "bench:leaderboard",
+    "bench:picker",
+    "bench:data",
     "bench:methodology",
     "bench:gates",
     "bench:moderation-log",

@@ -8,10 +8,14 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from learn import markdown, posts
+from bench import selectors
+from bench.selectors import BoardQuery, SweepQuery
+from learn import evidence, markdown, posts
 
 CONTENT: Path = settings.BASE_DIR / "content"
 LATEST = 3
+MOST_ROWS = 1000
+MOST_WALLS = 8
 
 
 @require_safe
@@ -47,7 +51,22 @@ def post(request: HttpRequest, slug: str) -> HttpResponse:
 def energy(request: HttpRequest) -> HttpResponse:
     """Where the energy goes: each answer with what this corpus shows."""
     document = markdown.read(CONTENT / "where-the-energy-goes.md")
-    return render(request, "learn/energy.html", {"section": "learn", "document": document})
+    corpus = _corpus()
+    answers = [(section, evidence.ANSWERS[section.anchor](corpus)) for section in document.sections]
+    context = {"section": "learn", "document": document, "answers": answers, "version": selectors.data_version()}
+    return render(request, "learn/energy.html", context)
+
+
+def _corpus() -> evidence.Corpus:
+    rows = selectors.board_rows(BoardQuery(limit=MOST_ROWS))
+    fits = {row["config_key"]: row for row in selectors.routing_rows(BoardQuery(limit=MOST_ROWS))}
+    at_the_wall = [row["run_id"] for row in rows if row["tier"] in ("A", "B")]
+    return evidence.Corpus(
+        rows=rows,
+        sweeps=[*selectors.sweep_list(SweepQuery(limit=MOST_ROWS)), *selectors.repetitions()],
+        fits=list(fits.values()),
+        figures={run_id: selectors.run_figures(run_id) for run_id in at_the_wall[:MOST_WALLS]},
+    )
 
 
 @require_safe
