@@ -11,6 +11,7 @@ import sys
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
+from resource import RUSAGE_CHILDREN, getrusage
 from time import perf_counter
 
 from benchmarks.site import fresh_site
@@ -86,12 +87,15 @@ def main(accounts: int = 1000) -> None:
         fill(accounts)
         filled_s = perf_counter() - began
         seconds, counts = planned_by(WORKERS)
+        used = getrusage(RUSAGE_CHILDREN)
+        cpu_s = used.ru_utime + used.ru_stime
         versions = ScheduleVersion.objects.count()
         numbers = set(ScheduleVersion.objects.values_list("number", flat=True))
         placed = Placement.objects.filter(feasible=True).count()
         left_out = Placement.objects.filter(feasible=False).count()
     print(f"{accounts} accounts of {len(JOBS)} workflows made in {filled_s:.0f} s")
     print(f"planned by {WORKERS} processes in {seconds:.1f} s: {accounts / seconds:.0f} accounts/s, shares {counts}")
+    print(f"{cpu_s:.0f} s of processor time, {1000 * cpu_s / accounts:.0f} ms an account")
     print(f"{versions} versions, numbers {numbers}: none planned twice; {placed} placed, {left_out} do not fit")
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from scheduling.optimizer import Piece, plan, random_start_mean
+from scheduling.optimizer import Job, Piece, plan, random_start_mean
 from scheduling.optimizer.baseline import earliest_runs
 from scheduling.optimizer.curve import moment
 from scheduling.optimizer.problem import problem_from
@@ -39,7 +39,12 @@ def _baselines(question: Question, placed: set[str]) -> dict[str, Baseline]:
         run.task.id: Baseline(
             tuple(Piece(moment(begin), moment(end)) for begin, end in run.pieces),
             run.cost(problem.curve),
-            random_start_mean(question.prices, jobs[run.task.id], now=question.now),
+            _random_cost(question, jobs[run.task.id]),
         )
         for run in runs
     }
+
+
+def _random_cost(question: Question, job: Job) -> float | None:
+    near = [price for price in question.prices if price.start < job.deadline and price.end > job.earliest_start]
+    return random_start_mean(near, job, now=question.now) if near else None
