@@ -1,20 +1,18 @@
 """What the published corpus says about a class of work: its power, and what a power cap does to it."""
 
 import re
-from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from math import log
 from statistics import median
 from typing import Any
 
-from bench.selectors import BoardQuery, board_rows
+from bench.selectors import BoardQuery, SweepQuery, board_rows, sweep_list
 from scheduling.jobs import Cap
 
 Row = Mapping[str, Any]
 _SIZE = re.compile(r"(?<![0-9a-z.])(\d+(?:\.\d+)?)\s*([bm])(?![a-z])", re.IGNORECASE)
 SAME_SIZE = log(1.25)
-# rows that differ in nothing but the power limit
-_CONFIGURATION = ("model", "quantization", "engine", "engine_version", "thinking_mode", "task", "concurrency")
+POWER_CAP, SWEEPS_AT_MOST = "power_cap", 100
 
 
 def parameters_b(words: str) -> float | None:
@@ -50,20 +48,18 @@ def _watts(row: Row) -> float | None:
     return energy_j * speed if energy_j is not None and speed is not None else None
 
 
-def power_caps(rows: Iterable[Row]) -> tuple[Cap, ...]:
+def power_caps(gpu_class: str | None, size_class: str | None, quant: str | None) -> tuple[Cap, ...]:
     """Return what each measured power cap does to the speed and the power of a class, from its largest sweep."""
-    sweeps: dict[tuple[Any, ...], dict[float | None, Row]] = defaultdict(dict)
-    for row in rows:
-        if _watts(row) is not None:
-            sweeps[tuple(row[name] for name in _CONFIGURATION)][row["power_limit_w"]] = row
-    whole = [sweep for sweep in sweeps.values() if None in sweep and len(sweep) > 1]
-    if not whole:
+    size = parameters_b(size_class) if size_class else None
+    if not gpu_class or size is None:
         return ()
-    sweep = max(whole, key=lambda one: (len(one), sorted(str(cap) for cap in one)))
-    stock = sweep.pop(None)
-    return tuple(_cap(cap_w, row, stock) for cap_w, row in sorted(sweep.items(), key=lambda item: -(item[0] or 0.0)))
+    found = sweep_list(SweepQuery(kind=POWER_CAP, gpu_class=gpu_class, limit=SWEEPS_AT_MOST))
+    named = [sweep for sweep in found if _is_size(sweep["model"], size) and quant in (None, "", sweep["quantization"])]
+    whole = [points for sweep in named if (points := sweep["points"])[0]["is_stock"]]
+    largest: list[Row] = max(whole, key=len, default=[])
+    return tuple(_cap(point, largest[0]) for point in largest if not point["is_stock"])
 
 
-def _cap(cap_w: float | None, row: Row, stock: Row) -> Cap:
-    slowdown = stock["pooled_tokens_per_second"] / row["pooled_tokens_per_second"]
-    return Cap(float(cap_w or 0.0), max(slowdown, 1.0), (_watts(row) or 0.0) / (_watts(stock) or 1.0))
+def _cap(point: Row, stock: Row) -> Cap:
+    slowdown = stock["tokens_per_second"] / point["tokens_per_second"]
+    return Cap(float(point["setting"]), max(slowdown, 1.0), point["mean_w"] / stock["mean_w"])

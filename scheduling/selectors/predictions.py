@@ -33,7 +33,7 @@ def caps_of(workflow: Workflow) -> tuple[Cap, ...]:
     """Return the power caps that the planner may choose from; only a controller of ours can set one."""
     if not workflow.controller_id:
         return ()
-    return power_caps(class_rows(workflow.bench_gpu_class, workflow.bench_model_size_class, workflow.bench_quant))
+    return power_caps(workflow.bench_gpu_class, workflow.bench_model_size_class, workflow.bench_quant)
 
 
 def past_runs(runs: QuerySet[RunRecord]) -> tuple[PastRun, ...]:

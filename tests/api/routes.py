@@ -56,7 +56,7 @@ class World:
         workflow, version = self._planned()
         market = Market.objects.get(slug="cz")
         prices_load_csv(market=market, raw=PRICES)
-        point = market.points.first()
+        point = market.points.all()[0]
         self.objects = {
             "feed": market.feeds.all()[0].pk,
             "market": market.pk,
@@ -96,8 +96,13 @@ class World:
         }
 
     def _planned(self) -> tuple[Workflow, ScheduleVersion]:
-        fields = {"name": "nightly", "framework": "command", "est_duration_s": 3600.0, "nameplate_watts": 300.0}
-        workflow = workflow_create(account=self.submitter, recurrence="daily", deadline="by 7am", **fields)
+        fields: dict[str, Any] = {
+            "name": "nightly",
+            "framework": "command",
+            "deadline": "by 7am",
+            "recurrence": "daily",
+        }
+        workflow = workflow_create(account=self.submitter, est_duration_s=3600.0, nameplate_watts=300.0, **fields)
         version = account_plan(account=self.submitter)
         assert version is not None
         return workflow, version

@@ -1,8 +1,10 @@
 """Without history the published corpus says what a class of work draws, and what a power cap does to it."""
 
+from datetime import timedelta
+
 import pytest
 
-from bench.models import BoardRow
+from bench.models import BoardRow, BoardSweep
 from scheduling.selectors.corpus import class_rows, parameters_b, power_caps, prior_w
 from tests.scheduling.people import NOON, make_market, make_workflow, placement_of, plan
 
@@ -78,22 +80,32 @@ def test_a_workflow_without_history_is_predicted_from_its_class(submitter):
     assert (placed.prediction_method, placed.predicted_wh) == ("bench_prior", pytest.approx(280))
 
 
+def publish_sweep(*points, model="Example-8B-Instruct", quantization="Q4_K_M"):
+    """Points of (cap in W or None for stock, tokens per second, mean W), the stock setting first."""
+    rows = [
+        {"setting": cap, "is_stock": cap is None, "tokens_per_second": speed, "mean_w": watts}
+        for cap, speed, watts in points
+    ]
+    payload = {"model": model, "quantization": quantization, "points": rows}
+    BoardSweep.objects.create(kind="power_cap", task="gsm8k", gpu_class="RTX 3090", model=model, payload=payload)
+
+
 def test_a_sweep_tells_what_each_cap_costs_in_time_and_saves_in_power():
-    publish_row("stock", watts=350, speed=50)
-    publish_row("c300", watts=280, speed=48, limit_w=300.0)
-    publish_row("c200", watts=190, speed=40, limit_w=200.0)
-    publish_row("alone", watts=100, speed=10, limit_w=150.0, model="Other-8B")
-    caps = power_caps(class_rows("RTX 3090", "8b", None))
-    assert [cap.cap_w for cap in caps] == [300, 200]
+    publish_sweep((None, 50, 350), (300.0, 48, 280), (200.0, 40, 190))
+    publish_sweep((None, 50, 350), (100.0, 30, 90))
+    publish_sweep((None, 9, 900), (700.0, 8, 700), (600.0, 7, 600), (500.0, 6, 500), model="Example-70B")
+    publish_sweep((300.0, 48, 280), (250.0, 47, 240), (200.0, 45, 190), (150.0, 44, 140))
+    caps = power_caps("RTX 3090", "8b", None)
+    assert [cap.cap_w for cap in caps] == [300, 200], "the largest sweep of the class that has a stock point"
     assert [cap.slowdown for cap in caps] == [pytest.approx(50 / 48), pytest.approx(1.25)]
     assert [cap.power_ratio for cap in caps] == [pytest.approx(0.8), pytest.approx(190 / 350)]
-    assert power_caps([]) == ()
+    assert power_caps("RTX 3090", "8b", "Q8_0") == power_caps("H200", "8b", None) == power_caps(None, "8b", None) == ()
 
 
 def test_the_plan_chooses_the_cap_together_with_the_start_and_says_so(submitter):
     make_market(*[0.3] * 24, *[0.1] * 4, *[0.3] * 20)
     publish_row("stock", watts=350, speed=50)
-    publish_row("c200", watts=190, speed=40, limit_w=200.0)
+    publish_sweep((None, 50, 350), (200.0, 40, 190))
     ours = make_workflow(submitter, name="ours", controller_id="box", deadline="by 9am", recurrence="none", **CLASS)
     field = make_workflow(submitter, name="field", deadline="by 9am", recurrence="none", **CLASS)
     version = plan(submitter)
@@ -103,11 +115,13 @@ def test_the_plan_chooses_the_cap_together_with_the_start_and_says_so(submitter)
     assert capped.reserved_s == pytest.approx(4500 * 1.25)
     assert capped.predicted_wh == pytest.approx(350 * 1.25 * 190 / 350)
     assert capped.cost < placement_of(version, field).cost
+    again = placement_of(plan(submitter, capped.start + timedelta(minutes=5)), ours)
+    assert (again.start, again.end, again.cap_w) == (capped.start, capped.end, 200), "once begun it stays as it is"
 
 
 def test_where_the_window_is_too_short_for_a_slower_run_no_cap_is_chosen(submitter):
     make_market(*[0.1] * 48)
     publish_row("stock", watts=350, speed=50)
-    publish_row("c200", watts=190, speed=40, limit_w=200.0)
+    publish_sweep((None, 50, 350), (200.0, 40, 190))
     workflow = make_workflow(submitter, controller_id="box", deadline="in 80 min", recurrence="none", **CLASS)
     assert placement_of(plan(submitter), workflow).cap_w is None

@@ -1,5 +1,6 @@
 """Each source of prices is read to the digit, and what is broken is refused with a sentence."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -12,6 +13,7 @@ import stamina
 from scheduling.errors import NotYetPublished, PriceFeedError, PricesRefused
 from scheduling.prices import SOURCES, awattar, comed, csv_file, energy_charts, entsoe, http, octopus
 from scheduling.prices.coverage import gaps, is_complete, tidy
+from scheduling.prices.types import SpotPoint
 from scheduling.prices.units import currency_and_factor, per_kwh
 
 ANSWERS = Path(__file__).parent / "answers"
@@ -23,7 +25,7 @@ def answer(name: str) -> bytes:
     return (ANSWERS / name).read_bytes()
 
 
-def price_at(points, instant: datetime) -> Decimal:
+def price_at(points: Sequence[SpotPoint], instant: datetime) -> Decimal:
     return next(p.price_per_kwh for p in points if p.start <= instant < p.end)
 
 
