@@ -199,7 +199,7 @@ REST_FRAMEWORK = {
     "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
 }
 # Calls per hour and caller: an account where one is known, else an address.
-THROTTLES = {"signup": 10, "login": 20, "mail": 10, "submissions": 60, "calls": 20_000}
+THROTTLES = {"signup": 10, "login": 20, "mail": 10, "submissions": 60, "verify": 60, "calls": 20_000}
 # Somebody on their own machine may do more; the loopback address of an embedded server says that it is them.
 THROTTLE_LOOPBACK_FACTOR = 20 if EMBEDDED else 1
 SIMPLE_JWT = {"ACCESS_TOKEN_LIFETIME": timedelta(minutes=30), "REFRESH_TOKEN_LIFETIME": timedelta(days=60)}

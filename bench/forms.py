@@ -16,6 +16,7 @@ from bench.selectors import DEFAULT_SORT, MAX_LIMIT, SORTS, BoardQuery, SweepQue
 
 ROWS_PER_PAGE = 300
 MOST_SWEEPS = 1000
+BAD_KEY = "A configuration key has 16 letters and digits, 0 to 9 and a to f; its page shows it."
 TIERS = (("", "any tier"), ("A", "A only"), ("AB", "A or B"), ("C", "C only"))
 FACETS = ("gpu_class", "model", "quant", "engine")
 SORT_CHOICES = tuple((sign + name, name) for name in SORTS for sign in ("", "-"))
@@ -215,6 +216,13 @@ class SweepFilter(forms.Form):
     def link(self, **changes: Any) -> str:
         asked = {**self.cleaned_data, **changes}
         return "?" + urlencode({name: value for name, value in asked.items() if value})
+
+
+class RowForm(forms.Form):
+    """A row of the board."""
+
+    config = forms.RegexField("^[0-9a-f]{16}$", label="Configuration", strip=True, error_messages={"invalid": BAD_KEY})
+    task = forms.CharField(label="Task", max_length=64)
 
 
 class PageNumber(forms.Form):

@@ -1,5 +1,6 @@
 """Pages for programs: the API by example, and the lines that connect a language model."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
@@ -41,27 +42,47 @@ def _examples() -> list[tuple[str, str, str, str]]:
     """Calls with values that this corpus holds."""
     rows = selectors.board_rows(BoardQuery(limit=1))
     first: dict[str, Any] = rows[0] if rows else {}
-    board = reverse("api:bench-leaderboard")
-    asked = _query(task=first.get("task"), gpu_class=first.get("gpu_class"), limit=1)
+    place = {"task": first.get("task"), "gpu_class": first.get("gpu_class")}
     found = [
-        ("rows", "The best row of a task on a device", "Filters as on the leaderboard; null is last.", board + asked),
+        ("rows", "The best row of a task on a device", "Filters as on the leaderboard; null is last.", "leaderboard"),
         (
-            "facets",
-            "What can be asked for",
-            "Each filter with its values and their number of rows.",
-            reverse("api:bench-facets"),
+            "pick",
+            "Which configuration to run",
+            "Predicted joules, seconds and cost, each with its reasons.",
+            "recommend",
         ),
-        (
-            "decisions",
-            "The last decision",
-            "The moderation log.",
-            reverse("api:bench-moderation-log") + _query(limit=1),
-        ),
+        ("route", "What a router needs", "Accuracy, speed and the cost model of each row.", "routing-table"),
+        ("sweeps", "What a setting does", "Rows of one machine that differ in one setting alone.", "sweeps"),
+        ("facets", "What can be asked for", "Each filter with its values and their number of rows.", "facets"),
+        ("decisions", "The last decision", "The moderation log.", "moderation-log"),
+        ("corpus", "The download", "The whole corpus as files with checksums.", "corpus"),
     ]
-    if first:
-        run = reverse("api:bench-run", args=[first["run_id"]])
-        found.insert(1, ("run", "A run with its items and trace", "Every derived figure, and the samples.", run))
-    return found
+    asked = {
+        "rows": _query(**place, limit=1),
+        "pick": _query(**place, objective="energy", price_per_kwh=0.3),
+        "route": _query(**place, limit=1),
+        "sweeps": _query(limit=1),
+        "decisions": _query(limit=1),
+    }
+    calls = [
+        (key, title, words, reverse(f"api:bench-{name}") + asked.get(key, "")) for key, title, words, name in found
+    ]
+    return [*calls[:4], *_of_row(first), *calls[4:]]
+
+
+def _of_row(row: Mapping[str, Any]) -> list[tuple[str, str, str, str]]:
+    """What lies under a row."""
+    if not row:
+        return []
+    config, run = reverse("api:bench-config", args=[row["config_key"]]), reverse("api:bench-run", args=[row["run_id"]])
+    return [
+        ("config", "A configuration", "Settings, cost model, rows, sweeps and runs.", config),
+        ("run", "A run with its items and trace", "Every derived figure, and the samples.", run),
+    ]
+
+
+def _bench(name: str) -> str:
+    return reverse(f"api:bench-{name}")
 
 
 def _query(**asked: Any) -> str:

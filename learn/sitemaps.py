@@ -20,6 +20,7 @@ PAGES = (
     "bench:methodology",
     "bench:gates",
     "bench:moderation-log",
+    "bench:verify",
     "learn:index",
     "learn:energy",
     "learn:glossary",

@@ -5,6 +5,7 @@ from bench.views.evidence import configuration, moderation_log, run
 from bench.views.guide import gates_page, measure, methodology_page
 from bench.views.picker import picker
 from bench.views.sweeps import data
+from bench.views.verify import verify
 
 __all__ = [
     "compare",
@@ -18,4 +19,5 @@ __all__ = [
     "moderation_log",
     "picker",
     "run",
+    "verify",
 ]

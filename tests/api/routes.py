@@ -84,6 +84,7 @@ class World:
             "submission_id": submission.pk,
             "config_key": run.config_key,
             "node_hash": run.node.node_hash,
+            "slug": "three-readings",
             "version": 1,
             "name": "rows.jsonl",
             "token": "damaged",
