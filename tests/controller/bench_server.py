@@ -1,10 +1,11 @@
 """A tiny Async Energy server on loopback: answers what a test tells it to, and remembers what it was asked."""
 
 import json
-import threading
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
+
+from tests.controller.fake_engine import on_loopback
 
 ACCEPTED = {"id": "11111111-2222-3333-4444-555555555555", "status": "accepted", "flags": [], "url": "/x", "runs": []}
 
@@ -62,14 +63,5 @@ def fake_server():
         def log_message(self, *args):
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-    thread.start()
-    fake.url = f"http://127.0.0.1:{server.server_port}"
-    try:
+    with on_loopback(Handler) as fake.url:
         yield fake
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()

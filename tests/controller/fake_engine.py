@@ -81,23 +81,30 @@ def fake_engine(answer: Answer | None = None, pages: dict[str, Any] = LLAMA_CPP)
         def log_message(self, *_):
             """Tests are quiet."""
 
-    class Server(ThreadingHTTPServer):
-        daemon_threads = True
-        request_queue_size = 128  # many clients may knock at the same moment
+    with on_loopback(Handler) as fake.url:
+        yield fake
 
-        def handle_error(self, *_):
-            """Clients that leave in the middle are what some tests are about."""
 
-    server = Server(("127.0.0.1", 0), Handler)
-    fake.url = f"http://127.0.0.1:{server.server_port}"
+@contextmanager
+def on_loopback(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
+    """Serve on a free port; yields the address."""
+    server = _Server(("127.0.0.1", 0), handler)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     try:
-        yield fake
+        yield f"http://127.0.0.1:{server.server_port}"
     finally:
         server.shutdown()
         server.server_close()
         thread.join()
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 128  # many clients may knock at the same moment
+
+    def handle_error(self, *_):
+        """Clients that leave in the middle are what some tests are about."""
 
 
 def send_json(handler: BaseHTTPRequestHandler, status: int, value: Any) -> None:

@@ -14,17 +14,6 @@ from tests.controller.bench_cli import Box, wait_for
 from tests.controller.bench_engine import OLLAMA, bench_engine
 
 
-@pytest.fixture
-def engine():
-    with bench_engine() as fake:
-        yield fake
-
-
-@pytest.fixture
-def box(tmp_path, engine):
-    return Box(tmp_path, engine.url)
-
-
 @dataclass
 class Done:
     """One finished run of eight questions, to look at and leave as it is."""
@@ -250,17 +239,3 @@ def test_ctrl_c_finishes_the_question_in_flight_and_keeps_a_bundle(box, engine):
     assert b"keeping what is finished" in stderr
     assert box.last.status == ("interrupted", "interrupted by SIGINT")
     assert len(read_bundle(box)["runs"][0]["items"]["index"]) == len(engine.questions)
-
-
-@pytest.mark.engine
-def test_smoke_with_a_real_model(tmp_path):
-    from asyncenergy_controller.engine.embedded import embedded_engine
-
-    with embedded_engine() as ready:
-        box = Box(tmp_path, ready["url"])
-        result = box.json("bench", "smoke", "--items", 6, "--max-tokens", 32)
-    figures = result["runs"][0]["figures"]
-    assert (result["runs"][0]["engine"], figures["n_items"]) == ("llama.cpp", 6)
-    assert figures["total_completion_tokens"] > 6
-    assert 0 < figures["ttft_p50_s"] < figures["run_duration_s"]
-    assert figures["pooled_tokens_per_second"] > 0

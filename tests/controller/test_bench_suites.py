@@ -1,56 +1,20 @@
 """The named suites from the command line, on data sets in a folder."""
 
 import json
-import time
 
 import pytest
 from asyncenergy_controller.bench.suites import NAMED
 from asyncenergy_controller.errors import ExitCode
 from asyncenergy_controller.tasks.registry import get_task
 
-from tests.controller import fakes_nvml
-from tests.controller.bench_cli import Box
-from tests.controller.bench_engine import bench_engine
+from tests.controller.data_sets import write_quick
 
 TASKS = ["gsm8k_platinum", "mmlu_redux", "ifeval"]
 
 
-def write_rows(path, rows):
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-
-
 @pytest.fixture
 def data_sets(tmp_path):
-    """Twelve questions of each task of `quick`."""
-    folder = tmp_path / "sets"
-    folder.mkdir()
-    sums = [{"question": f"What is {i} and 3?", "answer": f"{i} and 3 is {i + 3}.\n#### {i + 3}"} for i in range(12)]
-    choices = {"choices": ["1", "2", "3", "4"], "answer": 2, "error_type": "ok", "subject": "anatomy"}
-    prompt = {"instruction_id_list": ["punctuation:no_comma"], "kwargs": [{}]}
-    write_rows(folder / "gsm8k_platinum_test.jsonl", sums)
-    write_rows(folder / "gsm8k_train.jsonl", sums)
-    write_rows(folder / "mmlu_redux_test.jsonl", [choices | {"question": f"Which is {i}?"} for i in range(12)])
-    write_rows(folder / "ifeval_train.jsonl", [prompt | {"key": i, "prompt": f"Say {i}."} for i in range(12)])
-    return folder
-
-
-@pytest.fixture
-def engine():
-    with bench_engine() as fake:
-        yield fake
-
-
-@pytest.fixture
-def box(tmp_path, engine):
-    return Box(tmp_path, engine.url)
-
-
-@pytest.fixture
-def nvml(monkeypatch, tmp_path):
-    fake = fakes_nvml.FakeNvml(
-        fakes_nvml.FakeBoard(energy_j=fakes_nvml.flat(300)), clock=time.monotonic, state=tmp_path / "card.json"
-    )
-    return fakes_nvml.install(monkeypatch, fake)
+    return write_quick(tmp_path / "sets")
 
 
 @pytest.mark.parametrize("suite", NAMED)

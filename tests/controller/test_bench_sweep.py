@@ -3,42 +3,15 @@
 import json
 import sys
 import textwrap
-import time
 
 import pynvml
 import pytest
 from asyncenergy_controller.bench.suites import NAMED, sweep_plan
 from asyncenergy_controller.errors import ExitCode
 
-from tests.controller import fakes_nvml
-from tests.controller.bench_cli import Box, wait_for
-from tests.controller.bench_engine import bench_engine
+from tests.controller.bench_cli import wait_for
 
 SWEEP = ("bench", "sweep", "--meter", "nvml", "--items", 3)
-
-
-@pytest.fixture
-def engine():
-    with bench_engine() as fake:
-        yield fake
-
-
-@pytest.fixture
-def box(tmp_path, engine):
-    return Box(tmp_path, engine.url)
-
-
-@pytest.fixture
-def board():
-    return fakes_nvml.FakeBoard(energy_j=fakes_nvml.flat(300))
-
-
-@pytest.fixture
-def nvml(monkeypatch, tmp_path, board):
-    """One fake card that keeps its limit on disk, as a real one outlives a process."""
-    return fakes_nvml.install(
-        monkeypatch, fakes_nvml.FakeNvml(board, clock=time.monotonic, state=tmp_path / "card.json")
-    )
 
 
 def runs_of(box):
@@ -54,8 +27,9 @@ def test_each_cap_is_a_run_of_its_own_and_the_card_is_as_before(box, nvml, board
     assert list((box.home / "state" / "power").glob("*.json")) == []
 
 
-def test_a_measured_card_gives_a_counter_reading_of_its_load(box, nvml):
-    covered = box.env | {"ASYNCENERGY_LEAD_IN_S": "0.3"}  # longer than the counter takes to move
+def test_a_measured_card_gives_a_counter_reading_of_its_load(box, nvml, board, engine):
+    board.counter_period_s, engine.delay_s = 0.01, 0.06  # half a second of questions is worth many of its steps
+    covered = box.env | {"ASYNCENERGY_LEAD_IN_S": "0.3"}
     box.run("bench", "smoke", "--meter", "nvml", "--items", 8, env=covered)
     figures = box.json("bench", "show")["runs"][0]["figures"]
     assert figures["energy_source"] == "counter"
