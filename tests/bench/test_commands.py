@@ -18,6 +18,8 @@ from tests.bench.corpus import published, sent
 from tests.people import make_user
 from tests.wire.bundles import make_bundle, make_run
 
+N_RECORDED, N_CAMPAIGN = 6, 16  # runs in the two reference bundles
+
 pytestmark = pytest.mark.django_db
 
 
@@ -45,7 +47,9 @@ def test_zero_correct_rows_sort_last():
     output("load_reference")
     headlines = [row["joules_per_correct_answer"] for row in selectors.board_rows(selectors.BoardQuery())]
     known = [headline for headline in headlines if headline is not None]
-    assert headlines == [*sorted(known), None, None]
+    assert len(known) > 2
+    assert headlines == [*sorted(known), *[None] * (len(headlines) - len(known))]
+    assert None in headlines
 
 
 def test_loading_again_changes_nothing():
@@ -53,7 +57,8 @@ def test_loading_again_changes_nothing():
     before = (Submission.objects.count(), Run.objects.count(), Decision.objects.count(), selectors.data_version())
     assert "0 published now" in output("load_reference")
     after = (Submission.objects.count(), Run.objects.count(), Decision.objects.count(), selectors.data_version())
-    assert after == before == (1, 6, 6, "1")
+    assert after == before
+    assert before[1:3] == (N_RECORDED + N_CAMPAIGN, N_RECORDED + N_CAMPAIGN)
 
 
 def test_the_reference_machine_is_called_h_and_its_account_is_shut():
