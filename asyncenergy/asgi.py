@@ -12,4 +12,7 @@ from asyncenergy.staticfiles import with_static_files
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "asyncenergy.settings")
 
 site = cast(AsgiApp, get_asgi_application())
-application = AsgiBodyLimit(with_static_files(site) if settings.EMBEDDED else site)
+
+from api.mcp import with_mcp  # noqa: E402  # its tools need the models, which are there now
+
+application = AsgiBodyLimit(with_mcp(with_static_files(site) if settings.EMBEDDED else site))

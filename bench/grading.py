@@ -34,6 +34,21 @@ REFERENCE_TASK = "gsm8k_platinum"
 Row = Mapping[str, Any]
 
 
+def thresholds() -> dict[str, Any]:
+    """The edition, and from where on 2, 3, 4 and 5 stars are given."""
+    return {
+        "edition": EDITION,
+        "min_tasks": MIN_TASKS,
+        "capability_pct": CAPABILITY_PCT,
+        "efficiency_index": EFFICIENCY_INDEX,
+        "tokens_per_second": TOKENS_PER_SECOND,
+        "power_cv": POWER_CV,
+        "flex_share": FLEX_SHARE,
+        "memory_mib": MEMORY_MIB,
+        "letters": {letter: least for least, letter in LETTERS},
+    }
+
+
 @dataclass(frozen=True, slots=True)
 class Grade:
     """Stars 1 to 5 by name, None where they are withheld, and a letter if the stars that it needs are there."""

@@ -2,6 +2,7 @@
 
 from bench.costs import COST_FIELDS
 from bench.grading import STARS
+from bench.recommendation import Wish
 from bench.selectors.board import (
     DEFAULT_SORT,
     MAX_LIMIT,
@@ -37,6 +38,7 @@ __all__ = [
     "Flag",
     "RunDetail",
     "SweepQuery",
+    "Wish",
     "board_count",
     "board_facets",
     "board_rows",
