@@ -15,8 +15,8 @@ from asyncenergy_controller.meters.base import Meter, Reading
 
 MIN_PERIOD_S = 0.05
 """Faster polling has returned zeros and errors from drivers."""
-LAST_AFTER_S = 0.1
-"""The last reading keeps this distance from the one before: a counter read too soon after a reading gives nothing."""
+COUNTER_REST_S = 0.1
+"""A slow counter that was read a moment ago is not read again before this."""
 CHANNELS = (
     "gpu_power_w",
     "gpu_power_instant_w",
@@ -99,13 +99,17 @@ class Sampler:
         return reading
 
     def stop(self) -> Trace:
-        """Take the last reading, end the thread, and return everything read."""
+        """End the thread, take the last reading, with the counter where there is one, and return everything read."""
         if not self._stopped.is_set():
             self._stopped.set()
             self._thread.join()
-            time.sleep(max(0.0, self._readings[-1].t_s + LAST_AFTER_S - self._clock()))
-            self.mark()
+            if self.mark().gpu_energy_mj is None and self._has_counter():
+                time.sleep(COUNTER_REST_S)
+                self.mark()
         return Trace(tuple(self._readings), self._readings[0].t_s, fmean(self._costs_s), dict(self._reasons))
+
+    def _has_counter(self) -> bool:
+        return any(reading.gpu_energy_mj is not None for reading in reversed(self._readings))
 
     @property
     def latest(self) -> Reading | None:
