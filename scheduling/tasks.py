@@ -20,7 +20,7 @@ def close_work_over() -> int:
 @shared_task(name="scheduling.plan_due", soft_time_limit=600)
 def plan_due() -> int:
     """Fan out, one task an account; embedded, where nobody else would take them, plan here."""
-    due = services.accounts_due()
+    due = services.accounts_due() if settings.EMBEDDED else services.accounts_to_send()
     for account_id in due:
         (plan_account if settings.EMBEDDED else plan_account.delay)(account_id)
     return len(due)

@@ -19,6 +19,7 @@ class PlanClaim(models.Model):
     marks = models.PositiveIntegerField(default=0)
     token = models.UUIDField(null=True, blank=True)
     claimed_until = models.DateTimeField(null=True, blank=True)
+    sent_at = models.DateTimeField(null=True, blank=True, help_text="when the work was last handed to the queue")
     failures = models.PositiveIntegerField(default=0, help_text="in a row")
     planned_on = models.DateField(null=True, blank=True, help_text="local date of the last plan")
     last_version = models.PositiveIntegerField(default=0, help_text="number of the newest schedule version")

@@ -4,7 +4,7 @@ from scheduling.services.account import account_update, controller_contact, cont
 from scheduling.services.acks import Said, schedule_ack
 from scheduling.services.advise import Advice, advise
 from scheduling.services.feeds import feeds_fetch_due
-from scheduling.services.planning import account_plan, accounts_due, work_over_close
+from scheduling.services.planning import account_plan, accounts_due, accounts_to_send, work_over_close
 from scheduling.services.prices import document_confirm, forecast_refresh, prices_load_csv
 from scheduling.services.runs import SAMPLES_AT_MOST, Taken, runs_ingest, runs_roll_up, samples_append
 from scheduling.services.savings import savings_settle_due
@@ -25,6 +25,7 @@ __all__ = [
     "account_plan",
     "account_update",
     "accounts_due",
+    "accounts_to_send",
     "advise",
     "controller_contact",
     "controller_update",

@@ -14,7 +14,7 @@ from scheduling.errors import FieldRefused, NotFound, PricesRefused
 from scheduling.models import Controller, Market, Occurrence, SchedulingAccount, Tariff, Workflow
 from scheduling.prices.periods import periods_from
 from scheduling.selectors.prices import market_of
-from scheduling.services.claims import account_mark_due
+from scheduling.services.claims import account_lock, account_mark_due
 from scheduling.services.occurrences import occurrences_sync
 from scheduling.services.versions import version_amend
 
@@ -27,7 +27,8 @@ logger = logging.getLogger(__name__)
 def account_update(*, account: User, now: datetime | None = None, **changes: Any) -> SchedulingAccount:
     """Change what is given: timezone, market (by slug), currency, tariff, watt_limit, notices, paused."""
     now = now or clock.now()
-    choices, _ = SchedulingAccount.objects.select_for_update().get_or_create(user=account)
+    account_lock(account=account)
+    choices, _ = SchedulingAccount.objects.get_or_create(user=account)
     if "market" in changes:
         choices.market = _market(changes["market"])
     if "watt_limit" in changes:
@@ -127,7 +128,7 @@ def controller_contact(*, account: User, controller_id: str, version: int | None
 @transaction.atomic
 def controller_update(*, account: User, controller_id: str, capacity: int, now: datetime | None = None) -> Controller:
     """Say how many jobs a box runs at once."""
-    row = Controller.objects.select_for_update().filter(account=account, controller_id=controller_id).first()
+    row = Controller.objects.filter(account=account, controller_id=controller_id).first()
     if row is None:
         raise NotFound("controller")
     row.capacity = capacity

@@ -12,6 +12,7 @@ from asyncenergy import clock
 from scheduling.errors import NotFound
 from scheduling.models import Ack, Occurrence, Placement, Workflow
 from scheduling.models.workflow import UNFINISHED
+from scheduling.services.claims import account_lock
 from scheduling.services.occurrences import occurrence_fail, occurrence_finish, occurrence_start
 from scheduling.services.planning import account_replan_now
 
@@ -48,6 +49,7 @@ def schedule_ack(*, account: User, said: Said, now: datetime | None = None) -> A
 def _stored(
     account: User, workflow: Workflow, said: Said, placement: Placement | None, now: datetime
 ) -> tuple[Ack, bool, bool]:
+    account_lock(account=account)
     ack, is_new = Ack.objects.get_or_create(
         account=account,
         schedule_version=said.schedule_version,

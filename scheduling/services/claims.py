@@ -26,6 +26,15 @@ class Claim:
     cause: str
 
 
+def account_lock(*, account: User) -> PlanClaim:
+    """Lock what belongs to the account's schedule until the caller's transaction ends.
+
+    Whoever changes occurrences or versions takes this lock before any other, so that no two wait for each other.
+    """
+    PlanClaim.objects.get_or_create(account=account)
+    return PlanClaim.objects.select_for_update(no_key=True).get(account=account)
+
+
 def account_mark_due(*, account: User, cause: str, at: datetime | None = None, now: datetime | None = None) -> None:
     """Say that the account has something to plan, at once or from `at` on."""
     PlanClaim.objects.get_or_create(account=account)
@@ -43,7 +52,7 @@ def accounts_mark_due(*, market: Market, cause: str, now: datetime | None = None
 
 def _mark(claims: QuerySet[PlanClaim], cause: str, at: datetime) -> int:
     sooner = Case(When(due_at__isnull=True, then=Value(at)), default=Least(F("due_at"), Value(at)))
-    return claims.update(due_at=sooner, cause=cause, marks=F("marks") + 1)
+    return claims.update(due_at=sooner, cause=cause, marks=F("marks") + 1, sent_at=None)
 
 
 def claim_take(*, account_id: int, now: datetime | None = None, even_if_not_due: bool = False) -> Claim | None:

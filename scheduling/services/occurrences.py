@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Any
+from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from django.db import transaction
@@ -13,7 +14,7 @@ from asyncenergy import clock
 from scheduling.jobs import seconds_of
 from scheduling.models import Controller, Occurrence, Placement, Workflow
 from scheduling.models.workflow import UNFINISHED
-from scheduling.services.claims import account_mark_due
+from scheduling.services.claims import account_lock, account_mark_due
 from scheduling.services.versions import version_amend, without
 from scheduling.solver.codec import pieces_from
 from scheduling.windows import Window, Words, windows
@@ -101,10 +102,20 @@ def occurrences_reopen(*, workflow: Workflow, now: datetime) -> None:
 @transaction.atomic
 def occurrences_cancel(*, workflow: Workflow, reason: str, now: datetime) -> None:
     """Cancel all that has not begun, and publish a version without it."""
+    account_lock(account=workflow.account)
     rows = _unbegun(workflow)
     ended = list(rows.values_list("pk", flat=True))
     _cancel(rows, reason, now)
     version_amend(account=workflow.account, cause=reason, amended=without(ended, now), now=now)
+
+
+def _locked(occurrence_id: UUID) -> Occurrence:
+    """The occurrence as it is now, with everything of its account locked."""
+    account = User.objects.get(occurrences=occurrence_id)
+    account_lock(account=account)
+    one = Occurrence.objects.select_related("workflow").get(pk=occurrence_id)
+    one.account = account
+    return one
 
 
 @transaction.atomic
@@ -114,7 +125,7 @@ def occurrence_start(*, placement: Placement, at: datetime | None, now: datetime
     Where the controller began by an older version, the newest is published again with that start: what else it reads
     there would look to it like one more run.
     """
-    one = Occurrence.objects.select_for_update().get(pk=placement.occurrence_id)
+    one = _locked(placement.occurrence_id)
     if one.status not in UNFINISHED or one.attempt != placement.attempt:
         return
     if one.started_at is None or one.status != Status.RUNNING:
@@ -131,9 +142,9 @@ def occurrence_start(*, placement: Placement, at: datetime | None, now: datetime
 
 
 @transaction.atomic
-def occurrence_finish(*, occurrence_id: Any, now: datetime) -> None:
+def occurrence_finish(*, occurrence_id: UUID, now: datetime) -> None:
     """Note that the work is done, whoever says so first; what has ended is in no version from now on."""
-    one = Occurrence.objects.select_for_update().get(pk=occurrence_id)
+    one = _locked(occurrence_id)
     if one.status == Status.DONE:
         return
     one.status, one.reason, one.ended_at = Status.DONE, "", now
@@ -144,7 +155,7 @@ def occurrence_finish(*, occurrence_id: Any, now: datetime) -> None:
 @transaction.atomic
 def occurrence_fail(*, placement: Placement, now: datetime) -> bool:
     """Note that an attempt failed; return whether another will be planned. A second report of it changes nothing."""
-    one = Occurrence.objects.select_for_update().select_related("workflow").get(pk=placement.occurrence_id)
+    one = _locked(placement.occurrence_id)
     if one.status not in UNFINISHED or one.attempt != placement.attempt:
         return False
     left = _retry_from(one, placement, now)
@@ -182,7 +193,8 @@ def occurrences_close(*, account: User, now: datetime | None = None) -> int:
     """End what is over: missed deadlines, and slots that ended without a report. Return how many changed."""
     now = now or clock.now()
     with transaction.atomic():
-        rows = Occurrence.objects.select_for_update().filter(account=account).select_related("workflow")
+        account_lock(account=account)
+        rows = Occurrence.objects.filter(account=account).select_related("workflow")
         missed = list(rows.filter(status__in=UNFINISHED, deadline__lte=now))
         silent = list(rows.filter(status__in=(Status.OPEN, Status.RUNNING), planned_end__lte=now, deadline__gt=now))
         idle = _idle(account, rows.filter(status=Status.UNREPORTED, deadline__gt=now, started_at=None), now)

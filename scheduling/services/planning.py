@@ -4,6 +4,8 @@ import logging
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
+from django.db.models import Q
+
 from accounts.models import User
 from asyncenergy import clock
 from scheduling.errors import FieldRefused
@@ -19,6 +21,7 @@ from scheduling.solver import Question, SolverFailure, solve
 
 TIME_LIMIT_S = 10.0
 SPREAD_MIN = 10
+LOST_AFTER = timedelta(minutes=5)
 logger = logging.getLogger(__name__)
 
 
@@ -113,6 +116,17 @@ def accounts_due(*, now: datetime | None = None) -> list[int]:
     due = PlanClaim.objects.filter(due_at__lte=now, account__is_active=True)
     free = due.exclude(claimed_until__gte=now)
     return list(free.order_by("due_at", "pk").values_list("account_id", flat=True))
+
+
+def accounts_to_send(*, now: datetime | None = None) -> list[int]:
+    """Due accounts whose work is not in the queue yet; after a while a message counts as lost and is sent again."""
+    now = now or clock.now()
+    due = accounts_due(now=now)
+    unsent = Q(sent_at__isnull=True) | Q(sent_at__lt=now - LOST_AFTER)
+    rows = PlanClaim.objects.filter(unsent, account__in=due)
+    sent = set(rows.values_list("account_id", flat=True))
+    rows.filter(account__in=sent).update(sent_at=now)
+    return [account_id for account_id in due if account_id in sent]
 
 
 def work_over_close(*, now: datetime | None = None) -> int:

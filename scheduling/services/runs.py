@@ -16,6 +16,7 @@ from scheduling.packing import packed, unpacked
 from scheduling.records import SAMPLE, Reading, record_reading, samples_reading
 from scheduling.rollup import rolled_up
 from scheduling.services.acks import occurrence_of, workflow_of
+from scheduling.services.claims import account_lock
 from scheduling.services.occurrences import occurrence_fail, occurrence_finish
 from scheduling.services.savings import savings_enter
 
@@ -60,6 +61,7 @@ def _take(account: User, reading: Reading, now: datetime) -> Taken:
 def _insert(account: User, reading: Reading, now: datetime) -> RunRecord:
     values = {name: value for name, value in reading.values.items() if name not in LINKS}
     warnings = list(reading.warnings)
+    account_lock(account=account)
     workflow = _workflow(account, reading.values["workflow_id"], warnings)
     placement = _placement(account, workflow, reading.values, warnings)
     run = RunRecord.objects.create(
@@ -122,7 +124,7 @@ def samples_append(*, account: User, run_id: UUID, samples: Any, now: datetime |
         raise FieldRefused("samples", "too_many", words)
     found, warnings = samples_reading(samples)
     with transaction.atomic():
-        run = RunRecord.objects.select_for_update().filter(account=account, pk=run_id).first()
+        run = RunRecord.objects.select_for_update(no_key=True).filter(account=account, pk=run_id).first()
         if run is None:
             raise NotFound("run")
         stored = _stored_times(run, found)
@@ -167,7 +169,7 @@ def runs_roll_up(*, limit: int = 200, now: datetime | None = None) -> int:
 @transaction.atomic
 def run_roll_up(*, run: RunRecord, now: datetime | None = None) -> PowerProfile:
     """Derive one run's figures from all its samples."""
-    RunRecord.objects.select_for_update().get(pk=run.pk)
+    RunRecord.objects.select_for_update(no_key=True).get(pk=run.pk)
     figures = rolled_up(columns_of(run))
     profile, _ = PowerProfile.objects.update_or_create(
         run=run,

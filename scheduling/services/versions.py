@@ -18,7 +18,7 @@ from scheduling.optimizer import Placement as Solved
 from scheduling.packing import packed
 from scheduling.selectors.planning import PlanInput, horizon_of, newest_version
 from scheduling.selectors.prices import PriceCurve
-from scheduling.services.claims import Claim
+from scheduling.services.claims import Claim, account_lock
 from scheduling.solver import Answer, Baseline
 
 PLACES = Decimal("0.000000001")
@@ -73,8 +73,8 @@ def version_publish(*, claim: Claim, given: PlanInput, solution: Solution, now: 
 
     What has ended since the plan was begun is left out, and what has started since stays where it started.
     """
-    row = PlanClaim.objects.select_for_update().filter(account=given.account, token=claim.token).first()
-    if row is None:
+    row = account_lock(account=given.account)
+    if row.token != claim.token:
         return None
     newest = newest_version(given.account)
     placements = _as_things_are([*_placed(given, solution), *_refused(given)], newest, now)
@@ -311,8 +311,7 @@ def version_amend(
     """
     now = now or clock.now()
     with transaction.atomic():
-        PlanClaim.objects.get_or_create(account=account)
-        row = PlanClaim.objects.select_for_update().get(account=account)
+        row = account_lock(account=account)
         newest = newest_version(account)
         if newest is None:
             return None

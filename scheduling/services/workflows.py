@@ -12,7 +12,7 @@ from accounts.models import User
 from asyncenergy import clock
 from scheduling.errors import Conflict, FieldRefused, NotFound
 from scheduling.models import Occurrence, Workflow
-from scheduling.services.claims import account_mark_due
+from scheduling.services.claims import account_lock, account_mark_due
 from scheduling.services.occurrences import (
     DELETED,
     DISABLED,
@@ -91,7 +91,8 @@ def _check(workflow: Workflow) -> None:
 def workflow_update(*, workflow: Workflow, now: datetime | None = None, **fields: Any) -> Workflow:
     """Change a workflow. Words of time that change count as said now; what has begun goes on as it was."""
     now = now or clock.now()
-    locked = Workflow.objects.select_for_update().select_related("account").get(pk=workflow.pk)
+    account_lock(account=workflow.account)
+    locked = Workflow.objects.select_related("account").get(pk=workflow.pk)
     changed = {name: value for name, value in fields.items() if getattr(locked, name) != value}
     if not changed:
         return locked
@@ -117,6 +118,7 @@ def workflow_update(*, workflow: Workflow, now: datetime | None = None, **fields
 def workflow_delete(*, workflow: Workflow, now: datetime | None = None) -> None:
     """Delete a workflow. Its runs and what they saved stay; what runs now runs on."""
     now = now or clock.now()
+    account_lock(account=workflow.account)
     workflow.deleted_at, workflow.enabled, workflow.updated_at = now, False, now
     workflow.save(update_fields=["deleted_at", "enabled", "updated_at"])
     occurrences_cancel(workflow=workflow, reason=DELETED, now=now)
@@ -158,7 +160,8 @@ def workflow_run_now(*, workflow: Workflow, now: datetime | None = None) -> Occu
 
 
 def _next_unbegun(workflow: Workflow, now: datetime) -> Occurrence | None:
-    rows = Occurrence.objects.select_for_update().filter(workflow=workflow, status=Occurrence.Status.OPEN)
+    account_lock(account=workflow.account)
+    rows = Occurrence.objects.filter(workflow=workflow, status=Occurrence.Status.OPEN)
     unbegun = rows.filter(started_at=None, deadline__gt=now).exclude(planned_start__lte=now)
     return unbegun.order_by("deadline").first()
 

@@ -12,9 +12,12 @@ from django.db import connection, connections
 
 from scheduling.models import PlanClaim, ScheduleVersion
 from scheduling.services import planning
+from scheduling.services.acks import Said, schedule_ack
 from scheduling.services.claims import LEASE, account_mark_due, claim_fail, claim_release, claim_take
-from scheduling.services.occurrences import occurrence_finish
+from scheduling.services.occurrences import occurrence_finish, occurrences_close
 from scheduling.services.planning import account_plan, accounts_due
+from scheduling.services.runs import runs_ingest
+from scheduling.services.workflows import workflow_update
 from scheduling.solver import SolverFailure
 from tests.people import make_user
 from tests.scheduling.people import NOON, at, make_market, make_workflow, plan
@@ -184,3 +187,53 @@ def _url_of_the_test_database() -> str:
     if connection.vendor == "sqlite":
         return f"sqlite:///{to['NAME']}"
     return f"postgres://{to['USER']}:{to['PASSWORD']}@{to['HOST']}:{to['PORT'] or 5432}/{to['NAME']}"
+
+
+@pytest.mark.django_db(transaction=True, serialized_rollback=True)
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="threads race on PostgreSQL; set TEST_DATABASE_URL")
+def test_planning_reports_and_changes_at_once_never_lock_each_other_out():
+    make_market(*[0.1, 0.3] * 36)
+    account = make_user("busy@example.org")
+    workflows = [make_workflow(account, name=str(i)) for i in range(4)]
+    version = plan(account)
+    placements = list(version.placements.all())
+    start, wrong = threading.Barrier(6), []
+
+    def plans(i):
+        account_plan(account=account, now=NOON + timedelta(minutes=i), even_if_not_due=True)
+
+    def acks(i):
+        said = Said(version.number, ("started", "finished")[i % 2], str(workflows[i % 4].pk), at=NOON)
+        schedule_ack(account=account, said=said, now=NOON + timedelta(minutes=i))
+
+    def reports(i):
+        one = placements[i % len(placements)]
+        body = {"controller_id": "b", "run_id": str(i), "ts": NOON.isoformat(), "workflow_id": str(one.workflow_id)}
+        status = ("error", "success")[i % 2]
+        record = {**body, "exit_status": status, "scheduled_start": one.start.isoformat()}
+        runs_ingest(account=account, body=record, now=NOON + timedelta(minutes=i))
+
+    def changes(i):
+        workflow_update(workflow=workflows[i % 4], priority=i, deadline=f"by {5 + i % 4}am", now=NOON)
+
+    def closes(i):
+        occurrences_close(account=account, now=NOON + timedelta(hours=i))
+
+    def work(what) -> None:
+        start.wait(10)
+        try:
+            for i in range(8):
+                what(i)
+        except Exception as error:
+            wrong.append(error)
+        finally:
+            connections.close_all()
+
+    threads = [threading.Thread(target=work, args=(what,)) for what in (plans, plans, acks, reports, changes, closes)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(90)
+    assert wrong == []
+    numbers = list(ScheduleVersion.objects.order_by("number").values_list("number", flat=True))
+    assert numbers == list(range(1, len(numbers) + 1))

@@ -1,6 +1,7 @@
 """What beat and workers do in production the ticker does embedded, by the same services."""
 
 import re
+from datetime import timedelta
 
 import pytest
 import time_machine
@@ -9,6 +10,7 @@ from django.core.management import CommandError, call_command
 from asyncenergy.celery import app
 from scheduling import tasks
 from scheduling.models import PlanClaim, PowerProfile, RunRecord, ScheduleVersion
+from scheduling.services.claims import account_mark_due
 from scheduling.services.runs import runs_ingest, samples_append
 from tests.scheduling.people import NOON, make_workflow
 
@@ -55,6 +57,11 @@ def test_in_production_each_account_is_a_task_of_its_own(work, submitter, settin
     monkeypatch.setattr(tasks.plan_account, "delay", lambda account_id: sent.append(account_id))
     assert tasks.plan_due() == 1
     assert sent == [submitter.pk]
+    assert tasks.plan_due() == 0, "it is in the queue already"
+    PlanClaim.objects.update(sent_at=NOON - timedelta(minutes=6))
+    assert tasks.plan_due() == 1, "its message counts as lost"
+    account_mark_due(account=submitter, cause="test", now=NOON)
+    assert tasks.plan_due() == 1, "something new has happened"
     assert not ScheduleVersion.objects.exists()
     assert tasks.plan_account(submitter.pk) is True
     assert tasks.plan_account(submitter.pk) is False, "it may run twice"
