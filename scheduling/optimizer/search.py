@@ -1,6 +1,6 @@
 """The cheapest plan for jobs that stand in each other's way: feasible first, then cheap, then early."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import fsum
 
@@ -13,11 +13,14 @@ from scheduling.optimizer.model import Model
 from scheduling.optimizer.places import dealt, holds, watts_fit
 from scheduling.optimizer.polish import in_order_of_ids, is_better, polished, sum_of_ends, total_cost
 from scheduling.optimizer.problem import Problem, Run, Task
-from scheduling.optimizer.single import best_run
+from scheduling.optimizer.single import best_run, earliest_run
 
 SAME_MONEY = 1e-10
 CORE = 20
 FEW_TIES = 300
+TRIES = 10
+
+Place = Callable[[Problem, Task, Sequence[Run]], Run | None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,20 +69,34 @@ def all_placed(problem: Problem, budget: Budget) -> list[Run] | None:
 
 
 def _greedy(problem: Problem) -> list[Run] | None:
-    """Place one task after another at its best, tightest first; None where some task finds no room."""
-    orders = (
-        lambda t: (t.deadline - t.lo - t.options[-1].duration, t.id),
-        lambda t: (t.deadline, t.id),
-    )
-    plans = (_in_turn(problem, sorted(problem.tasks, key=order)) for order in orders)
-    return next((plan for plan in plans if len(plan) == len(problem.tasks)), None)
+    """Place one task after another at its best, else as early as it can, which packs better; None if some never fit."""
+    return _insistent(problem, _cheapest_run) or _insistent(problem, earliest_run)
 
 
-def _in_turn(problem: Problem, tasks: Sequence[Task], runs: Sequence[Run] = ()) -> list[Run]:
+def _insistent(problem: Problem, place: Place) -> list[Run] | None:
+    """Tightest first; tasks that find no room go first in the next try."""
+    order = sorted(problem.tasks, key=lambda t: (t.deadline - t.lo - t.options[-1].duration, t.id))
+    for _ in range(TRIES):
+        plan = _in_turn(problem, order, place=place)
+        missing = _missing(problem, plan)
+        if not missing:
+            return plan
+        order = [*missing, *(task for task in order if task not in missing)]
+    return None
+
+
+def _cheapest_run(problem: Problem, task: Task, runs: Sequence[Run]) -> Run | None:
+    found = best_run(problem, task, runs)
+    return found.run if found else None
+
+
+def _in_turn(
+    problem: Problem, tasks: Sequence[Task], runs: Sequence[Run] = (), *, place: Place = _cheapest_run
+) -> list[Run]:
     placed = list(runs)
     for task in tasks:
-        if found := best_run(problem, task, placed):
-            placed.append(found.run)
+        if run := place(problem, task, placed):
+            placed.append(run)
     return placed
 
 
