@@ -37,12 +37,20 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture
 def site(live_server) -> Site:
     """The site with the recorded runs on its board."""
-    run = publish_recorded_runs()["bfloat16", "arith_recorded", 1]
+    runs = publish_recorded_runs()
+    run, other = runs["bfloat16", "arith_recorded", 1], runs["float32", "arith_recorded", 1]
+    row = f"config={run.config_key}&task={run.task}"
     pages = {
         "home": "/",
         "measure": "/bench/",
         "leaderboard": "/bench/leaderboard/?task=arith_recorded",
         "run": f"/bench/runs/{run.pk}/",
+        "picker": "/bench/picker/?price=28",
+        "shape": "/bench/picker/?prompt_tokens=100&output_tokens=50&memory=1",
+        "data": "/bench/data/",
+        "configuration": f"/bench/configs/{run.config_key}/",
+        "compare": f"/bench/compare/?task={run.task}&row={run.config_key}&row={other.config_key}",
+        "verify": f"/bench/verify/?{row}",
         "methodology": "/bench/methodology/",
         "gates": "/bench/gates/",
         "log": "/bench/moderation-log/",

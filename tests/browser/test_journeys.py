@@ -1,0 +1,129 @@
+"""Ways through the site: from a GPU to a model, from two rows to their difference, from a setting to its effect."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.bench.pages_corpus import make_row
+from tests.bench.test_pages_data import sweep
+from tests.bench.test_pages_picker import row
+from tests.browser.chromium import NARROW, window
+from tests.browser.conftest import Complaints
+from tests.browser.test_pages import DRAWN
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+RED = """([canvas, token]) => {
+  const probe = document.body.appendChild(document.createElement("i"));
+  probe.style.color = `var(--${token})`;
+  const wanted = getComputedStyle(probe).color.match(/\\d+/g).slice(0, 3).map(Number);
+  probe.remove();
+  const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+  let found = 0;
+  for (let i = 0; i < data.length; i += 4) found += wanted.every((part, k) => Math.abs(part - data[i + k]) < 3);
+  return found;
+}"""
+
+
+@pytest.fixture
+def page(browser):
+    with window(browser) as context:
+        yield context.new_page()
+
+
+def test_a_visitor_finds_the_best_model_for_a_gpu(page, live_server):
+    row("a", 100, 0.40, gpu_class="RTX 3090")
+    row("b", 150, 0.74, gpu_class="RTX 3090")
+    row("c", 50, 0.90, gpu_class="H200")
+    complaints = Complaints(page)
+    page.goto(live_server.url)
+    page.get_by_role("link", name="Measure", exact=True).click()
+    page.get_by_role("link", name="Picker").click()
+    expect(page.locator("#answer")).to_contain_text("model-c")
+    page.evaluate("window.sameDocument = true")
+    page.get_by_label("My GPU is").select_option("RTX 3090")
+    expect(page.locator("#answer")).to_contain_text("model-a")
+    page.get_by_label("at least").fill("60")
+    page.keyboard.press("Enter")
+    expect(page.locator("#answer")).to_contain_text("model-b")
+    page.get_by_label("I pay").fill("30")
+    page.keyboard.press("Tab")
+    expect(page.get_by_text("1,000 correct answers cost")).to_be_visible()
+    expect(page).to_have_url(re.compile(r"gpu_class=RTX\+3090.*min_accuracy=60.*price=30"))
+    assert page.evaluate("window.sameDocument")
+    assert page.locator("canvas").evaluate(DRAWN)
+    page.get_by_role("link", name="How to run it").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("model-b")
+    assert complaints.heard == []
+
+
+def test_the_picker_works_without_scripts(browser, live_server):
+    row("a", 100, 0.40)
+    row("b", 150, 0.74)
+    with window(browser, scripts=False, width=NARROW) as context:
+        page = context.new_page()
+        page.goto(f"{live_server.url}/bench/picker/")
+        page.get_by_label("at least").fill("60")
+        page.get_by_role("button", name="Show").click()
+        expect(page.locator("#answer")).to_contain_text("model-b")
+        expect(page.locator("canvas")).to_be_hidden()
+        expect(page.locator("#candidates tbody tr")).to_have_count(2)
+
+
+def test_the_pick_is_drawn_in_the_colour_of_energy_and_again_in_the_dark(page, live_server):
+    row("a", 100, 0.40)
+    row("b", 150, 0.74)
+    page.goto(f"{live_server.url}/bench/picker/")
+    assert page.locator("canvas").evaluate("canvas => [canvas, 'energy']") is not None
+    light = page.evaluate(f"({RED})([document.querySelector('canvas'), 'energy'])")
+    page.emulate_media(color_scheme="dark")
+    page.wait_for_timeout(150)
+    dark = page.evaluate(f"({RED})([document.querySelector('canvas'), 'energy'])")
+    assert min(light, dark) > 50
+
+
+def test_two_ticked_rows_are_compared_and_the_bar_sticks_meanwhile(page, live_server):
+    for number in range(40):
+        make_row(f"{number:02d}", model=f"model-{number}", rank=number + 1, joules_per_correct_answer=100.0 + number)
+    page.goto(f"{live_server.url}/bench/leaderboard/")
+    bar = page.locator(".board-foot")
+    expect(bar).not_to_be_in_viewport()
+    page.get_by_label("Compare model-0,").check()
+    expect(bar).to_be_in_viewport()
+    page.get_by_label("Compare model-3,").check()
+    page.get_by_role("button", name="Compare ticked rows").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Compare 2 configurations")
+
+
+def test_a_kind_of_sweep_is_swapped_in_and_drawn(page, live_server):
+    sweep(points=((None, 100.0), (300.0, 90.0), (250.0, 80.0)))
+    sweep("concurrency", ((1, 100.0), (16, 30.0)), unit=None)
+    complaints = Complaints(page)
+    page.goto(f"{live_server.url}/bench/data/")
+    expect(page.locator("canvas")).to_have_count(2)
+    page.evaluate("window.sameDocument = true")
+    page.get_by_label("Kind").select_option("power_cap")
+    expect(page.locator("canvas")).to_have_count(1)
+    assert page.evaluate("window.sameDocument")
+    assert page.locator("canvas").evaluate(DRAWN)
+    expect(page).to_have_url(re.compile(r"/bench/data/\?kind=power_cap$"))
+    page.go_back()
+    expect(page.locator("canvas")).to_have_count(2)
+    assert complaints.heard == []
+
+
+def test_an_example_of_the_api_answers_on_the_page(page, live_server):
+    make_row("a", model="example-7b")
+    complaints = Complaints(page)
+    page.goto(f"{live_server.url}/bench/api/")
+    page.get_by_role("link", name="Answer now").first.click()
+    expect(page.locator("#answer-rows")).to_contain_text('"model": "example-7b"')
+    assert complaints.heard == []
+
+
+def test_a_gate_unfolds_its_code_with_the_keyboard(page, live_server):
+    page.goto(f"{live_server.url}/bench/gates/#drift")
+    summary = page.locator("#drift summary")
+    summary.focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#drift pre")).to_contain_text("def drift")
