@@ -10,6 +10,7 @@ from asyncenergy_controller.metrics import Flexibility, SweepPoint, deepest_keep
 from bench.configuration import config_key
 
 MIN_SETTINGS = 2
+_STEPS = {word: step for step, word in enumerate(("off", "none", "minimal", "low", "medium", "high", "on"))}
 FIGURES = (
     "tokens_per_second",
     "mean_w",
@@ -195,7 +196,7 @@ def _sweep(name: str, family: str, group: list[Measurement]) -> Sweep:
 
     def place(point: Measurement) -> tuple[bool, float, str]:
         setting = kind.setting(point.config)
-        number = setting if isinstance(setting, int | float) else 0.0
+        number = setting if isinstance(setting, int | float) else float(_STEPS.get(str(setting), 0))
         return setting is not None, -number if kind.has_stock else number, str(setting)
 
     return Sweep(name, family, tuple(sorted(group, key=place)))

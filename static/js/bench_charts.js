@@ -89,7 +89,7 @@
     ctx.font = font();
     ctx.fillStyle = ink("quiet");
     ctx.textAlign = "end";
-    ctx.fillText(`below your minimum of ${least} %`, chartArea.right - 8, Math.min(top + 16, chartArea.bottom - 6));
+    ctx.fillText(`below your minimum of ${least} %`, chartArea.right - 8, chartArea.bottom - 8);
     ctx.restore();
   };
   const drawNumbers = ({ ctx, scales: { x, y } }, points) => {

@@ -21,7 +21,7 @@ TWO: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         {"engine": "vllm", "engine_version": "0.9"},
     ),
     "thinking": ({"thinking_mode": "off"}, {"thinking_mode": "on"}),
-    "effort": ({"reasoning_effort": "high"}, {"reasoning_effort": "low"}),
+    "effort": ({"reasoning_effort": "low"}, {"reasoning_effort": "high"}),
     "output_cap": ({"max_tokens": 64}, {"max_tokens": 256}),
     "cuda_graphs": ({"cuda_graphs": "off"}, {"cuda_graphs": "on"}),
 }
@@ -68,6 +68,12 @@ def test_numbers_stand_in_their_order_and_points_carry_their_intervals():
     points = sweep.as_dict()["points"]
     assert [point["setting"] for point in points] == [1, 4, 16]
     assert {(point["jpc_ci_low"], point["jpc_ci_high"]) for point in points} == {(90.0, 110.0)}
+
+
+def test_words_that_mean_more_and_less_stand_in_that_order():
+    found = [{"reasoning_effort": word} for word in ("high", "low", "medium")]
+    (sweep,) = settled(entries(*found, machines="aaa", tasks=["gsm8k"] * 3)).sweeps
+    assert [point["setting"] for point in sweep.as_dict()["points"]] == ["low", "medium", "high"]
 
 
 def test_two_versions_of_one_engine_are_two_points():
