@@ -1,7 +1,8 @@
 """Pages for programs: the API by example, and the lines that connect a language model."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from inspect import getdoc, signature
 from typing import Any
 from urllib.parse import urlencode
 
@@ -10,6 +11,9 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
+from api.mcp import PATH
+from api.mcp_answers import MAX_ROWS
+from api.mcp_tools import TOOLS
 from bench import selectors
 from bench.selectors import BoardQuery
 
@@ -25,6 +29,15 @@ class Example:
     url: str
 
 
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """What a language model may call, in the words that it reads itself."""
+
+    name: str
+    words: str
+    arguments: list[str]
+
+
 @require_safe
 def api(request: HttpRequest) -> HttpResponse:
     """Calls of the public API, each with the answer of the corpus as it stands."""
@@ -34,8 +47,18 @@ def api(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def mcp(request: HttpRequest) -> HttpResponse:
-    """How a language model reads the corpus."""
-    return render(request, "learn/mcp.html", {"section": "measure", "address": request.build_absolute_uri("/mcp")})
+    """How a language model reads the corpus, and what it may ask."""
+    context = {
+        "section": "measure",
+        "address": request.build_absolute_uri(PATH),
+        "tools": [_tool(tool) for tool in TOOLS],
+        "max_rows": MAX_ROWS,
+    }
+    return render(request, "learn/mcp.html", context)
+
+
+def _tool(tool: Callable[..., Any]) -> Tool:
+    return Tool(tool.__name__, " ".join((getdoc(tool) or "").split()), list(signature(tool).parameters))
 
 
 def _examples() -> list[tuple[str, str, str, str]]:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from api.mcp_tools import TOOLS
 from tests.bench.pages_corpus import make_row, publish_recorded_runs
 from tests.bench.pages_html import read
 
@@ -33,3 +34,11 @@ def test_examples_of_an_empty_corpus_answer_too(client):
 def test_the_commands_name_this_site(client):
     assert "curl 'http://testserver/api/v1/bench/leaderboard" in read(client.get("/bench/api/")).text
     assert "http://testserver/mcp" in read(client.get("/bench/mcp/")).text
+
+
+def test_every_tool_of_the_mcp_server_stands_with_its_words_and_arguments(client):
+    text = read(client.get("/bench/mcp/")).text
+    for tool in TOOLS:
+        assert tool.__name__ in text
+        assert " ".join(tool.__doc__.split()) in text
+    assert "objective, prompt_tokens, output_tokens, gpu_class" in text
