@@ -188,5 +188,5 @@ def test_a_rebuild_takes_as_many_queries_for_five_runs_as_for_one(submitter, mai
         for _ in range(runs):
             published(submitter, maintainer)
         services.board_rebuild(full=True)
-        with django_assert_num_queries(24):
+        with django_assert_num_queries(29):
             services.board_rebuild(full=True)

@@ -141,6 +141,8 @@ def on_demand(name: str, query: str) -> answers.Answer:
     asked: dict[str, Any] = dict(parse_qsl(query))
     if name == "facets":
         return answers.board_facets()
+    if name == "bench-data":
+        return answers.snapshot()
     if name == "recommend":
         return answers.recommend(answers.Wish(**{**asked, "limit": int(asked["limit"])}))
     make = answers.leaderboard if name == "leaderboard" else answers.routing_table
