@@ -35,11 +35,11 @@ run: setup ## the site and the ticker
 
 test: setup check ## everything: checks, unit tests, PostgreSQL, the real engine, browser, short campaigns
 	scripts/debian-packages.sh chromium fonts-dejavu-core postgresql
-	$(PYTEST) --durations=5
+	scripts/unit.sh
 	scripts/test-more.sh
 
 unit: setup ## the fast tests alone
-	$(PYTEST)
+	scripts/unit.sh
 
 check: setup ## lint, types, import contracts, templates, migrations, API schema
 	$(BIN)/ruff check .
