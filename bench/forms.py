@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 
 from django import forms
 
+from bench.pages.board import EXTRA_COLUMNS
 from bench.pages.compare import FEWEST, MOST
 from bench.pages.picker import OBJECTIVES
 from bench.pages.sweeps import KINDS
@@ -41,6 +42,12 @@ class BoardFilter(forms.Form):
         min_value=0,
         max_value=100,
         widget=forms.NumberInput(attrs={"placeholder": "%", "step": "any"}),
+    )
+    columns = forms.MultipleChoiceField(
+        label="More columns",
+        required=False,
+        choices=[(name, label) for name, (label, _) in EXTRA_COLUMNS.items()],
+        widget=forms.CheckboxSelectMultiple,
     )
     task = forms.CharField(required=False, max_length=64, widget=forms.HiddenInput)
     sort = forms.ChoiceField(required=False, choices=SORT_CHOICES, widget=forms.HiddenInput(attrs={"form": "filters"}))
@@ -94,7 +101,8 @@ class BoardFilter(forms.Form):
         """The query string of this view with some values changed; changes start again at page 1."""
         asked = {**self.cleaned_data, "page": None, "task": self.query().task, **changes}
         asked["sort"] = None if asked.get("sort") == DEFAULT_SORT else asked.get("sort")
-        return "?" + urlencode({name: _plain(value) for name, value in asked.items() if value not in (None, "")})
+        told = {name: _plain(value) for name, value in asked.items() if value not in (None, "", [])}
+        return "?" + urlencode(told, doseq=True)
 
 
 def _choices(known: Sequence[str], asked: str, unset: str | None = "any") -> list[tuple[str, str]]:

@@ -1,7 +1,7 @@
 """The leaderboard, row by row: ranks, bands, and the intervals on one shared scale."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Any
 
@@ -32,6 +32,15 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True)
+class Extra:
+    """A cell of a column that a reader asked for."""
+
+    label: str
+    value: float | None
+    unit: str
+
+
+@dataclass(frozen=True, slots=True)
 class Line:
     """One row of the board with everything that its cells need."""
 
@@ -40,6 +49,7 @@ class Line:
     config: str
     drawn: Interval | None
     marks: list[Mark]
+    extra: list[Extra] = field(default_factory=list)
 
     @property
     def none_correct(self) -> bool:
@@ -62,6 +72,16 @@ class Board:
         return [line for band in self.bands for line in band]
 
 
+# what a reader may add to the board: words and unit
+EXTRA_COLUMNS = {
+    "net_jpc": ("Net J / correct", "J"),
+    "joules_per_item": ("Per item", "J"),
+    "ttft_p50_s": ("First token", "s"),
+    "mean_gpu_w": ("Mean power", "W"),
+    "peak_gpu_mem_used_mib": ("Memory", "MiB"),
+    "n_items": ("Items", ""),
+    "n_runs": ("Runs", ""),
+}
 KINDS = {"submitters_word": "info", "not_rederivable": "info", "simulated": "stop", "withdrawn": "stop"}
 SORTABLE = (
     ("model", "Configuration", ""),
@@ -85,26 +105,37 @@ def plain_columns() -> dict[str, Column]:
 
 
 def _column(first: str, label: str, css: str, sort: str, link: Callable[[str], str]) -> Column:
-    field = first.removeprefix("-")
-    if sort.removeprefix("-") != field:
+    name = first.removeprefix("-")
+    if sort.removeprefix("-") != name:
         return Column(label, css, link(first), None)
-    opposite = field if sort.startswith("-") else f"-{field}"
+    opposite = name if sort.startswith("-") else f"-{name}"
     return Column(label, css, link(opposite), "descending" if sort.startswith("-") else "ascending")
 
 
-def board(rows: Sequence[Row], *, sort: str = DEFAULT_SORT, rank_sizes: Mapping[int, int] | None = None) -> Board:
+def board(
+    rows: Sequence[Row],
+    *,
+    sort: str = DEFAULT_SORT,
+    rank_sizes: Mapping[int, int] | None = None,
+    extra: Sequence[str] = (),
+) -> Board:
     """Draw all rows on one scale; rows of one rank share a band where the order is by joules per correct answer.
 
-    `rank_sizes` says how many rows of the whole task share each rank, whatever the view shows.
+    `rank_sizes` says how many rows of the whole task share each rank, whatever the view shows; `extra` are the
+    columns of EXTRA_COLUMNS that stand beside the usual ones.
     """
     scale = LogScale.over([value for row in rows for value in _drawn_values(row)])
-    lines = [_line(row, scale, rank_sizes or {}) for row in rows]
+    lines = [replace(_line(row, scale, rank_sizes or {}), extra=_extra(row, extra)) for row in rows]
     return Board(_bands(lines) if sort == DEFAULT_SORT else [[line] for line in lines], scale)
 
 
 def _line(row: Row, scale: LogScale | None, rank_sizes: Mapping[int, int]) -> Line:
     rank = _rank(row["rank"], rank_sizes)
     return Line(row, rank, config_line(row), _interval(row, scale), marks(row["marks"], row["run_id"]))
+
+
+def _extra(row: Row, names: Sequence[str]) -> list[Extra]:
+    return [Extra(EXTRA_COLUMNS[name][0], row.get(name), EXTRA_COLUMNS[name][1]) for name in names]
 
 
 def _rank(rank: int | None, sizes: Mapping[int, int]) -> str | None:

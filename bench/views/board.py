@@ -57,12 +57,14 @@ def _board_context(form: BoardFilter) -> dict[str, Any]:
     query = form.query()
     rows = selectors.board_rows(query) if query.task else []
     total = selectors.board_count(query) if query.task else 0
+    extra = form.cleaned_data.get("columns") or []
     return {
         "section": "measure",
         "form": form,
         "query": query,
         "total_text": counted(total, "configuration"),
-        "board": boards.board(rows, sort=query.sort, rank_sizes=selectors.rank_sizes(query.task) if query.task else {}),
+        "board": boards.board(rows, sort=query.sort, rank_sizes=_rank_sizes(query.task), extra=extra),
+        "extra_columns": [boards.EXTRA_COLUMNS[name][0] for name in extra],
         "simulated": boards.board(selectors.simulated_rows(BoardQuery(limit=20))),
         "columns": boards.columns(query.sort, lambda sort: form.link(sort=sort)),
         "plain_columns": boards.plain_columns(),
@@ -72,6 +74,10 @@ def _board_context(form: BoardFilter) -> dict[str, Any]:
         "asked": list(form.active().values()),
         "relaxations": [] if rows else _relaxations(form),
     }
+
+
+def _rank_sizes(task: str | None) -> dict[int, int]:
+    return selectors.rank_sizes(task) if task else {}
 
 
 def _task_link(task: str | None) -> str:

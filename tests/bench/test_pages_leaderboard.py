@@ -248,3 +248,23 @@ def test_a_long_board_goes_on_on_the_next_page(client, monkeypatch):
     page = read(client.get(BOARD + onward))
     assert names(page) == ["c", "d"]
     assert any("page=3" in href for href in page.values("href"))
+
+
+def test_a_reader_adds_columns_and_keeps_them_through_sorts_and_filters(client):
+    row_of("a", net_jpc=27.6, ttft_p50_s=None, n_runs=3)
+    assert "Net J / correct 27.6 J" not in read(client.get(BOARD)).text
+    page = read(client.get(BOARD, {"columns": ["net_jpc", "ttft_p50_s", "n_runs"]}))
+    row = page.html.split("<tbody>")[1]
+    assert "27.6" in row
+    assert row.count("not measured") == 1
+    assert [cell["data-label"] for cell in page.all("td") if "data-label" in cell][-3:] == [
+        "Net J / correct",
+        "First token",
+        "Runs",
+    ]
+    assert "?columns=net_jpc&columns=ttft_p50_s&columns=n_runs&task=arith&sort=-accuracy" in page.values("href")
+
+
+def test_a_column_that_does_not_exist_is_left_out(client):
+    row_of("a")
+    assert client.get(BOARD, {"columns": "secrets"}).status_code == 200

@@ -1,5 +1,7 @@
 """The pages for programs show calls that answer."""
 
+from html import unescape
+
 import pytest
 
 from api.mcp_tools import TOOLS
@@ -42,3 +44,10 @@ def test_every_tool_of_the_mcp_server_stands_with_its_words_and_arguments(client
         assert tool.__name__ in text
         assert " ".join(tool.__doc__.split()) in text
     assert "objective, prompt_tokens, output_tokens, gpu_class" in text
+
+
+def test_the_program_to_paste_is_a_program(client):
+    code = unescape(client.get("/bench/mcp/").content.decode().split('aria-label="Python program"><code>')[1])
+    program = code.split("</code>")[0]
+    compile(program, "pasted.py", "exec")
+    assert 'Client("http://testserver/mcp")' in program
