@@ -17,6 +17,7 @@ from bench.selectors import DEFAULT_SORT, MAX_LIMIT, SORTS, BoardQuery, SweepQue
 
 ROWS_PER_PAGE = 300
 MOST_SWEEPS = 1000
+MOST_CANDIDATES = 300
 BAD_KEY = "A configuration key has 16 letters and digits, 0 to 9 and a to f; its page shows it."
 TIERS = (("", "any tier"), ("A", "A only"), ("AB", "A or B"), ("C", "C only"))
 FACETS = ("gpu_class", "model", "quant", "engine")
@@ -173,6 +174,7 @@ class WishForm(forms.Form):
             max_vram_gb=None if everything else asked.get("memory"),
             min_accuracy=None if everything or least is None else least / 100,
             price_per_kwh=price,
+            limit=MOST_CANDIDATES if everything else None,
         )
 
     def link(self, **changes: Any) -> str:

@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 from bench.presentation import with_unit
 
 Sweep = Mapping[str, Any]
+MOST_POINTS = 40
 HEADLINE, PER_TOKEN = "joules_per_correct_answer", "joules_per_token"
 
 
@@ -40,7 +41,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """One sweep; `anchor` names its table."""
+    """One sweep; `anchor` names its table. `total` counts its points, of which a page holds so many."""
 
     anchor: str
     kind: Kind
@@ -48,6 +49,7 @@ class Chart:
     where: str
     quantity: str
     points: list[Point]
+    total: int
     said: str | None
 
 
@@ -180,7 +182,8 @@ def chart(sweep: Sweep, kind: Kind, number: int) -> Chart:
         title=f"{sweep['model']} on {sweep['gpu_class'] or 'an unknown device'}",
         where=_where(sweep),
         quantity="Joules per correct answer (J)" if priced else "Joules per token (J)",
-        points=[_point(sweep, point, name) for point in sweep["points"]],
+        points=[_point(sweep, point, name) for point in sweep["points"][:MOST_POINTS]],
+        total=len(sweep["points"]),
         said=_said(sweep),
     )
 

@@ -109,6 +109,13 @@ def test_the_overview_shows_two_of_a_kind_and_leads_to_all(client):
     assert len(read(client.get(DATA, {"kind": "power_cap"})).all("canvas")) == 3
 
 
+def test_a_very_long_sweep_is_cut_and_says_so(client):
+    sweep("concurrency", [(n, 100.0 / n) for n in range(1, 60)], unit=None)
+    page = read(client.get(DATA))
+    assert len(drawn(page, "concurrency-0")) == 40
+    assert "The first 40 of 59." in page.text
+
+
 def test_filters_narrow_the_page_and_name_what_is_missing(client):
     sweep()
     sweep("concurrency", ((1, 100.0), (16, 30.0)), unit=None, model="other-3b")
