@@ -3,18 +3,22 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from statistics import median_low
 from typing import Any
 
 from django.db.models import Count, Q
 
 from bench.models import Decision, Run, Submission
 from bench.pages.run import Reading, readings
-from bench.presentation import Interval, LogScale, counted, thinned, with_unit
+from bench.presentation import Interval, LogScale, counted, significant, thinned, with_unit
+from bench.selectors import rows_of
 from bench.verification import Comparison, comparisons
 
 MAX_PEERS = 20
 TRACE_POINTS = 600
 TRACE_WIDTH, TRACE_HEIGHT = 1000.0, 220.0
+ITEMS_HEIGHT = 160.0
+MAX_BARS = 500
 FULL_SCALE_PCT = 5.0
 
 Gate = Mapping[str, Any]
@@ -55,6 +59,30 @@ class Trace:
 
 
 @dataclass(frozen=True, slots=True)
+class Bar:
+    """One item of the chart: where it stands in a box of 1000 × 160, and what it says."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    is_right: bool
+    number: int
+    energy: str
+    tokens: str
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """The energy of every item in the order in which they were asked; bars up to `most_j`."""
+
+    bars: list[Bar]
+    n: int
+    most_j: float
+    median_y: float
+
+
+@dataclass(frozen=True, slots=True)
 class Event:
     """One line of the history, newest last; `by` is a person's address, for moderators only."""
 
@@ -77,6 +105,8 @@ class Case:
     compared: list[Compared]
     readings: list[Reading]
     trace: Trace | None
+    items: Items | None
+    rows: list[dict[str, Any]]
     peers: list[Peer]
     scale: LogScale | None
     sender: str
@@ -96,6 +126,8 @@ def case(run: Run) -> Case:
         compared=[_compared(figure) for figure in comparisons(run.claimed, run.figures)],
         readings=readings(run.figures),
         trace=_trace(run),
+        items=item_chart(run.columns.items()) if hasattr(run, "columns") else None,
+        rows=rows_of([run.config_key]),
         peers=peers,
         scale=scale,
         sender=_sender(run),
@@ -200,6 +232,38 @@ def _lines(times: Sequence[float], watts: Sequence[float | None], to_x: float, t
         else:
             points[-1].append(f"{(times[i] - times[0]) * to_x:.1f},{TRACE_HEIGHT - power * to_y:.1f}")
     return [" ".join(line) for line in points if len(line) > 1]
+
+
+def item_chart(items: Mapping[str, Any]) -> Items | None:
+    """None where no item has an energy. Of very many items the first are drawn."""
+    energies: list[float | None] = items.get("energy_j") or []
+    measured = [energy for energy in energies if energy is not None]
+    if not measured or not max(measured):
+        return None
+    most_j, n = max(measured), min(len(energies), MAX_BARS)
+    width = TRACE_WIDTH / n
+    bars = [_bar(items, i, width, most_j) for i in range(n) if energies[i] is not None]
+    return Items(bars, len(energies), most_j, _down(median_low(measured), most_j))
+
+
+def _bar(items: Mapping[str, Any], i: int, width: float, most_j: float) -> Bar:
+    energy, tokens = items["energy_j"][i], items["completion_tokens"][i]
+    y = _down(energy, most_j)
+    return Bar(
+        x=round(i * width, 2),
+        y=y,
+        width=round(0.8 * width, 2),
+        height=round(ITEMS_HEIGHT - y, 2),
+        is_right=items["correct"][i] >= 0.5,
+        number=items["index"][i],
+        energy=with_unit(significant(energy), "J"),
+        tokens="unknown" if tokens is None else str(tokens),
+    )
+
+
+def _down(value: float, most: float) -> float:
+    """SVG counts from the top."""
+    return round(ITEMS_HEIGHT * (1 - value / most), 2)
 
 
 def _sender(run: Run) -> str:

@@ -31,6 +31,15 @@ class NotAllowed(AsyncEnergyError):
     status_code = 403
 
 
+class Banned(AsyncEnergyError):
+    """The account may not submit; the note says why."""
+
+    status_code = 403
+
+    def __init__(self, note: str) -> None:
+        super().__init__(f"This account's bundles are not taken any more. {note}".strip(), code="banned")
+
+
 class AlreadyDecided(AsyncEnergyError):
     """The run is not in a state from which this decision leads anywhere."""
 

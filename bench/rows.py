@@ -15,9 +15,9 @@ def measured(run: Run, scores: Mapping[Hashable, float] | None = None) -> poolin
     """A stored run as the board sees it; runs without a machine count as one machine an account."""
     return pooling.Measured(
         run_id=str(run.pk),
-        machine=str(run.node_id or f"account {run.account_id}"),
-        node=run.node.public_id if run.node else None,
-        account=run.account_id,
+        machine=str(run.node.counted.pk if run.node else f"account {counted_account(run)}"),
+        node=run.node.counted.public_id if run.node else None,
+        account=counted_account(run),
         is_counted=run.node.is_counted if run.node else True,
         config_key=run.config_key,
         config=run.config,
@@ -34,6 +34,12 @@ def measured(run: Run, scores: Mapping[Hashable, float] | None = None) -> poolin
         updated=(run.decided_at or run.received_at).isoformat(timespec="seconds"),
         scores=scores,
     )
+
+
+def counted_account(run: Run) -> int:
+    """The account that the run's one counts as, where the query has asked for it."""
+    found: int = getattr(run, "counted_account_id", run.account_id)
+    return found
 
 
 def source(run: Run) -> Source:

@@ -6,6 +6,7 @@ from bench.models.node import Node
 from bench.models.run import Run, RunColumns
 from bench.models.status import WAITING, ReviewStatus
 from bench.models.submission import Submission
+from bench.models.submitter import Submitter, SubmitterAccount
 
 __all__ = [
     "WAITING",
@@ -23,4 +24,6 @@ __all__ = [
     "RunColumns",
     "StoredAnswer",
     "Submission",
+    "Submitter",
+    "SubmitterAccount",
 ]

@@ -17,6 +17,14 @@ class Node(models.Model):
         default=True,
         help_text="Counts as a distinct machine; unasked, three new ones per account in 30 days do.",
     )
+    counts_as = models.ForeignKey(
+        "self",
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="+",
+        help_text="The same machine under another account of the same person.",
+    )
     gpu_name = models.CharField("GPU", max_length=120, null=True, blank=True)
     driver_version = models.CharField(max_length=120, null=True, blank=True)
     vram_gb = models.FloatField("VRAM (GB)", null=True, blank=True)
@@ -41,3 +49,8 @@ class Node(models.Model):
 
     def __str__(self) -> str:
         return f"machine {self.public_id}"
+
+    @property
+    def counted(self) -> "Node":
+        """The machine that this one counts as; itself, but for the machines of merged accounts."""
+        return self.counts_as or self

@@ -34,4 +34,4 @@ class Submission(models.Model):
 
     def bundle(self) -> bytes:
         """The bundle's bytes exactly as they were sent."""
-        return unpack(self.bundle_packed)
+        return b"" if not self.bundle_packed else unpack(self.bundle_packed)

@@ -26,7 +26,7 @@ def corpus_line(run: Run) -> dict[str, Any]:
     columns = getattr(run, "columns", None)
     return {
         "id": str(run.pk),
-        "node": run.node.public_id if run.node else None,
+        "node": run.node.counted.public_id if run.node else None,
         "date": run.measured_at.date().isoformat() if run.measured_at else None,
         "suite": run.suite,
         "task": run.task,
@@ -77,5 +77,5 @@ def _by_node(machines: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _runs(condition: Q) -> QuerySet[Run]:
-    runs = Run.objects.filter(on_the_board(), condition).select_related("node", "columns")
+    runs = Run.objects.filter(on_the_board(), condition).select_related("node__counts_as", "columns")
     return runs.defer("claimed", "gates").order_by("pk")

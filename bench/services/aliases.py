@@ -1,11 +1,14 @@
 """Names that the maintainers know, and which spellings mean the same."""
 
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
 
 from django.db import transaction
 
 from bench.configuration import config_key, device_class
-from bench.models import Alias, Run
+from bench.models import Alias, BoardRow, Run
 from bench.services.board import runs_mark_dirty
 
 _CONFIG_NAME = {Alias.Kind.MODEL: "model", Alias.Kind.ENGINE: "engine", Alias.Kind.GPU: "gpu_class"}
@@ -22,6 +25,30 @@ def alias_set(*, kind: str, raw: str, name: str) -> Alias:
     if shown_before != name:
         _rename(Alias.Kind(kind), runs, name)
     return alias
+
+
+@dataclass(frozen=True, slots=True)
+class Meeting:
+    """Runs that a name would move together, and the row of the board that they would meet there, if there is one."""
+
+    task: str | None
+    config: Mapping[str, Any]
+    n_runs: int
+    row: Mapping[str, Any] | None
+
+
+def alias_preview(*, kind: str, raw: str, name: str) -> list[Meeting]:
+    """What `alias_set` would do: each configuration and task whose runs would be renamed, and what they would join."""
+    before = Alias.objects.filter(kind=kind, raw=raw).values_list("name", flat=True).first() or raw
+    column = _CONFIG_NAME[Alias.Kind(kind)]
+    moved: dict[tuple[str, str | None], list[Mapping[str, Any]]] = defaultdict(list)
+    for run in _shown(Alias.Kind(kind), raw, before) if before != name else ():
+        config = {**run.config, column: name}
+        moved[config_key(config), run.task].append(config)
+    rows = BoardRow.objects.filter(config_key__in={key for key, _ in moved})
+    there = {(row.config_key, row.task): row.payload for row in rows}
+    found = sorted(moved.items(), key=lambda item: (item[0][1] or "", item[0][0]))
+    return [Meeting(task, configs[0], len(configs), there.get((key, task or ""))) for (key, task), configs in found]
 
 
 @transaction.atomic

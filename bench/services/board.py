@@ -8,6 +8,7 @@ from uuid import uuid4
 
 from django.db import transaction
 from django.db.models import Model
+from django.db.models.functions import Coalesce
 
 from asyncenergy import clock
 from bench.aggregation import Aggregate, aggregate
@@ -40,6 +41,7 @@ _READ = (
     "item_set",
     "node__is_counted",
     "node__public_id",
+    "node__counts_as__public_id",
     "columns__items_packed",
 )
 _COLUMNS = (
@@ -103,7 +105,9 @@ def _all_keys() -> set[str]:
 
 
 def _aggregate(key: str) -> Aggregate | None:
-    runs = Run.objects.filter(on_the_board(), config_key=key).order_by("pk").select_related("node", "columns")
+    counted = Coalesce("account__submitter__counts_as_id", "account_id")
+    published = Run.objects.filter(on_the_board(), config_key=key).annotate(counted_account_id=counted)
+    runs = published.order_by("pk").select_related("node__counts_as", "columns")
     sources = [source(run) for run in runs.only(*_READ).iterator(chunk_size=500)]
     return aggregate(sources) if sources else None
 

@@ -7,6 +7,7 @@ from typing import Any
 from accounts.models import User
 from bench.derivation import Aliases, Derived, names_to_look_up
 from bench.models import Alias, BoardRow, Node, Run
+from bench.selectors.people import same_person
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,7 @@ def surroundings(account: User, runs: Sequence[Derived]) -> Surroundings:
     hashes = {one.run["node_hash"] for one in runs if one.run.get("node_hash")}
     keys = {one.config_key for one in runs}
     seen = Run.objects.filter(fingerprint__in=prints).order_by().values_list("fingerprint", flat=True)
-    elsewhere = Node.objects.filter(node_hash__in=hashes).exclude(account=account)
+    elsewhere = Node.objects.filter(node_hash__in=hashes).exclude(account__in=same_person(account))
     rows = BoardRow.objects.filter(config_key__in=keys).values_list("config_key", "task", "joules_per_token")
     return Surroundings(
         fingerprints=frozenset(print_ for print_ in seen if print_) | _repeated(runs),

@@ -20,6 +20,7 @@ from bench.models import Decision, Node, ReviewStatus, Run, RunColumns, Submissi
 from bench.packing import pack, pack_columns
 from bench.services import context
 from bench.services.nodes import node_upsert
+from bench.services.submitters import require_welcome
 from bench.verification import Evidence, GateResult, Severity, bundle_refusals, judge
 
 MAX_BYTES = 16 * 2**20
@@ -82,7 +83,8 @@ class _Judged:
 def submission_ingest(
     *, account: User, raw: bytes, now: datetime | None = None, is_reference: bool = False
 ) -> IngestResult:
-    """Store a bundle's new runs. Raises BundleRefused or BundleTooLarge, with nothing stored."""
+    """Store a bundle's new runs. Raises BundleRefused, BundleTooLarge or Banned, with nothing stored."""
+    require_welcome(account)
     bundle, sent = _read(raw)
     parcel = _Parcel(account, raw, bundle, sent, now or clock.now(), is_reference)
     try:

@@ -12,6 +12,7 @@ from asyncenergy import clock
 from asyncenergy.errors import AsyncEnergyError
 from bench.errors import AlreadyDecided, NotAllowed, OnlyInDemo, ReasonMissing, ReasonUnknown
 from bench.models import WAITING, Decision, ReviewStatus, Run, Submission
+from bench.selectors.people import same_person
 from bench.services.board import runs_mark_dirty
 from bench.services.nodes import MODERATE
 
@@ -50,10 +51,12 @@ _MOST_URGENT_FIRST = (
 
 @dataclass(frozen=True, slots=True)
 class Decider:
-    """Who decides: words for the public log, and the account if it is a person's."""
+    """Who decides: words for the public log, the account if it is a person's, and the accounts that they may not
+    decide on: their own."""
 
     words: str
     account: User | None = None
+    own: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,14 +96,16 @@ def runs_decide(*, run_ids: Collection[UUID], action: str, by: User, reason_code
     """Decide on several runs at once; each that can't be decided is returned with its reason."""
     _require_moderator(by)
     _require_reason(action, reason_code, note)
-    return _decide(run_ids, Decision.Action(action), Decider(MAINTAINER, by), reason_code, note.strip())
+    decider = Decider(MAINTAINER, by, same_person(by))
+    return _decide(run_ids, Decision.Action(action), decider, reason_code, note.strip())
 
 
-def submission_withdraw(*, submission: Submission, by: User) -> list[Decision]:
-    """Withdraw every run of an own submission; repeating it changes nothing."""
+def submission_withdraw(*, submission: Submission, by: User, keeps_published: bool = False) -> list[Decision]:
+    """Withdraw every run of an own submission, or those that are not published; repeating it changes nothing."""
     if submission.account_id != by.pk:
         raise NotAllowed("Only the account that sent a submission can withdraw it here.", code="not_yours")
-    left = submission.runs.exclude(status=ReviewStatus.WITHDRAWN)
+    kept = (ReviewStatus.WITHDRAWN, ReviewStatus.PUBLISHED) if keeps_published else (ReviewStatus.WITHDRAWN,)
+    left = submission.runs.exclude(status__in=kept)
     return _decide(
         _ids(left), Decision.Action.WITHDRAW, Decider(SUBMITTER, by), Decision.Reason.SUBMITTER, ""
     ).decisions
@@ -163,8 +168,7 @@ def _decide(
 def _refusal(
     run: Run, action: Decision.Action, decider: Decider, withdrawn_by_owner: set[UUID]
 ) -> AsyncEnergyError | None:
-    moderates_own = decider.words == MAINTAINER and decider.account and run.account_id == decider.account.pk
-    if moderates_own:
+    if run.account_id in decider.own:
         return NotAllowed("Nobody decides on their own submission; ask another maintainer.", code="own_submission")
     if run.pk in withdrawn_by_owner:
         return AlreadyDecided("The submitter withdrew this run; it stays withdrawn.", code="withdrawn_by_owner")

@@ -10,6 +10,7 @@ from accounts.models import User
 from asyncenergy import clock
 from bench.errors import NotAllowed
 from bench.models import Node, ReviewStatus
+from bench.selectors.people import same_person
 from bench.services.board import runs_mark_dirty
 
 FREE_MACHINES = 3
@@ -54,7 +55,7 @@ def node_upsert(
 @transaction.atomic
 def node_count(*, node: Node, by: User, is_counted: bool = True) -> Node:
     """Let a person decide whether a machine counts as a distinct one."""
-    if not by.has_perm(MODERATE) or node.account_id == by.pk:
+    if not by.has_perm(MODERATE) or node.account_id in same_person(by):
         raise NotAllowed("Only maintainers decide this, and nobody about their own machine.", code="not_a_maintainer")
     node.is_counted = is_counted
     node.save(update_fields=["is_counted"])
@@ -63,5 +64,5 @@ def node_count(*, node: Node, by: User, is_counted: bool = True) -> Node:
 
 
 def _is_among_the_first(account: User, now: datetime) -> bool:
-    recent = Node.objects.filter(account=account, created_at__gt=now - FREE_WINDOW, is_counted=True)
+    recent = Node.objects.filter(account__in=same_person(account), created_at__gt=now - FREE_WINDOW, is_counted=True)
     return recent.count() < FREE_MACHINES

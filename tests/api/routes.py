@@ -73,6 +73,7 @@ class World:
             "apikey": key.pk,
             "group": self.maintainer.groups.get().pk,
             "user": self.submitter.pk,
+            "submitteraccount": self.submitter.pk,
         }
         self.values: dict[str, Any] = {
             "key_id": key.pk,

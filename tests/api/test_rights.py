@@ -130,6 +130,7 @@ MODELS = {
     "bench/node": (200, 403, 200, 403, 200),
     "bench/run": (200, 403, 200, 403, 200),
     "bench/submission": (200, 403, 200, 403, 200),
+    "bench/submitteraccount": (200, 403, 200, 403, 200),
     "scheduling/feed": (200, 403, 200, 403, 200),
     "scheduling/market": (200, 200, 200, 403, 200),
     "scheduling/pricedocument": (200, 403, 200, 403, 200),

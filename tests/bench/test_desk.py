@@ -81,7 +81,7 @@ def test_the_desk_takes_a_fixed_number_of_queries(desk, submitter, maintainer, d
         published(submitter, maintainer)
     run = sent(submitter)
     desk.get(page(run))  # the first page of a process also asks for its content type
-    with django_assert_num_queries(9):
+    with django_assert_num_queries(10):
         assert desk.get(page(run)).status_code == 200
 
 
@@ -224,6 +224,45 @@ def test_an_alias_renames_what_is_there_and_keeps_who_did_it(desk, submitter, ma
     services.board_rebuild()
     (row,) = board_rows(BoardQuery())
     assert (row["gpu_class"], row["n_runs"]) == ("RTX 3090", 2)
+
+
+def test_a_new_name_shows_first_what_it_would_merge(desk, submitter, maintainer):
+    published(submitter, maintainer, gpu_name="rtx3090")
+    published(submitter, maintainer, gpu_name="rtx3090", task="arith")
+    published(submitter, maintainer)
+    services.board_rebuild()
+    asked = {"kind": "gpu", "raw": "rtx3090", "name": "RTX 3090", "_preview": "1"}
+    text = desk.post(reverse("admin:bench_alias_add"), asked).content.decode()
+    assert "a row of 1 run at" in text
+    assert "nothing: it becomes a row of its own" in text
+    assert not Alias.objects.exists()
+    del asked["_preview"]
+    desk.post(reverse("admin:bench_alias_add"), {**asked, "_save": "1"})
+    assert Alias.objects.get().name == "RTX 3090"
+    change = reverse("admin:bench_alias_change", args=[Alias.objects.get().pk])
+    text = desk.post(change, {"name": "RTX 3090 Ti", "_preview": "1"}).content.decode()
+    assert "would be shown as RTX 3090 Ti" in text
+
+
+def test_a_preview_of_a_form_with_faults_shows_the_faults(desk):
+    answer = desk.post(reverse("admin:bench_alias_add"), {"kind": "gpu", "raw": "", "name": "x", "_preview": "1"})
+    assert "This field is required" in answer.content.decode()
+
+
+def test_the_desk_draws_every_item_and_shows_the_configurations_rows(desk, submitter, maintainer):
+    published(submitter, maintainer, task="arith")
+    run = sent(submitter)
+    services.board_rebuild()
+    text = desk.get(page(run)).content.decode()
+    assert text.count('<rect class="right"') == text.count('<rect class="wrong"') == 6
+    assert "Energy of each item" in text
+    assert "This configuration on the board" in text
+    assert ">arith</a>" in text
+
+
+def test_a_run_of_totals_has_no_item_chart(desk, submitter):
+    text = desk.get(page(sent_totals(submitter))).content.decode()
+    assert "No item has an energy" in text
 
 
 def test_a_machine_is_counted_or_not_by_a_person(desk, submitter, maintainer):

@@ -144,7 +144,7 @@ def test_only_what_was_or_becomes_public_marks_the_board(waiting, maintainer):
 def test_decisions_on_many_runs_take_a_fixed_number_of_queries(submitter, maintainer, django_assert_num_queries):
     runs = [sent(submitter) for _ in range(6)]
     maintainer.has_perm("bench.moderate_run")  # fetched once a request
-    with django_assert_num_queries(9):
+    with django_assert_num_queries(11):
         services.runs_decide(
             run_ids=[run.pk for run in runs], action="publish", by=maintainer, reason_code="checked", note=""
         )
