@@ -93,7 +93,7 @@ def test_spent_tokens_and_dead_logins_do_not_pile_up(stranger_api, submitter, no
     assert SpentToken.objects.count() <= 1
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.django_db(transaction=True, serialized_rollback=True)
 def test_of_eight_simultaneous_uses_exactly_one_wins():
     token = login_open(user=make_user()).refresh_token
     start = Barrier(8)

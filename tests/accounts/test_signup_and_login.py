@@ -125,7 +125,7 @@ def test_a_damaged_confirmation_link_confirms_nothing(client, stranger_api):
     assert User.objects.get().email_confirmed_at is None
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.django_db(transaction=True, serialized_rollback=True)
 def test_of_eight_simultaneous_sign_ups_with_one_address_one_wins():
     start = Barrier(8)
 

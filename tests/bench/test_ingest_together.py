@@ -12,7 +12,7 @@ from tests.people import make_user
 from tests.wire.bundles import make_bundle
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.django_db(transaction=True, serialized_rollback=True)
 def test_one_of_eight_is_stored_and_the_others_are_duplicates():
     account, raw = make_user(), json.dumps(make_bundle()).encode()
 
