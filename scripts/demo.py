@@ -41,7 +41,7 @@ def main() -> None:
         submission = submit(run["run_id"])
         say("Deciding as a maintainer would")
         manage("publish", submission["id"])
-        row = _wait_for(lambda: _row(address, run), "the row to reach the board")
+        row = _wait_for(lambda: _row(address, submission), "the row to reach the board")
         _tell(address, row, time.monotonic() - started)
         if os.environ.get("DEMO_EXIT") != "1":
             _until_interrupted()
@@ -127,11 +127,17 @@ def _healthy(address: str) -> bool:
         return False
 
 
-def _row(address: str, run: dict[str, Any]) -> dict[str, Any] | None:
-    answer = httpx2.get(f"{address}/api/v1/bench/leaderboard", params={"task": "arith"}, timeout=CALL_LIMIT_S)
-    board = answer.raise_for_status().json()
+def _row(address: str, submission: dict[str, Any]) -> dict[str, Any] | None:
+    """The row of the run's own configuration: the reference rows have the same model."""
+    run_id = submission["url"].rstrip("/").rsplit("/", 1)[-1]
+    run = _get(f"{address}/api/v1/bench/runs/{run_id}")
+    board = _get(f"{address}/api/v1/bench/leaderboard", task=run["task"])
     rows: list[dict[str, Any]] = [*board["results"], *board.get("simulated", ())]
-    return next((row for row in rows if row["model"] == run["model"]), None)
+    return next((row for row in rows if row["config_key"] == run["config_key"]), None)
+
+
+def _get(url: str, **query: str) -> Any:
+    return httpx2.get(url, params=query, timeout=CALL_LIMIT_S).raise_for_status().json()
 
 
 def _wait_for(what: Any, name: str) -> Any:
