@@ -1,6 +1,5 @@
 """From a run as it was sent to everything the server knows of it by itself. Pure: no Django, no I/O."""
 
-import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
@@ -14,14 +13,13 @@ from asyncenergy_controller.wire.runs import Claims
 from bench.claims import figures_of_totals
 from bench.columns import Array, as_arrays, present
 from bench.configuration import CLAIMED, config_key, configuration, device_class
+from bench.fingerprint import fingerprint, marks
 from bench.scoring import server_scores
 from bench.verification.hardware import weights_mib
 
 _CLAIMS = frozenset(Claims.model_fields)
 _NOT_FACTS = _CLAIMS | {"items", "trace", "node_hash", "ledger"}
 _COUNTERS = ("gpu_energy_mj", "cpu_energy_uj")
-_ENERGY_TOTALS = ("total_joules_gpu_best", "total_joules_gpu_counter", "total_joules_gpu")
-_MEASURED_TOTALS = (*_ENERGY_TOTALS, "run_duration_s", "total_completion_tokens", "mean_gpu_w", "peak_gpu_w")
 
 Aliases = Mapping[tuple[str, str], str]  # (kind, name as sent) -> name as shown
 
@@ -53,6 +51,7 @@ class Derived:
     config_key: str
     methodology: str
     fingerprint: str | None
+    marks: frozenset[int]
     is_scored_by_server: bool
     empty_memory_mib: float | None
     weights_mib: float | None
@@ -97,7 +96,8 @@ def derived(sent: Sent, bundle: Mapping[str, Any], aliases: Aliases) -> Derived:
         config=config,
         config_key=config_key(config),
         methodology=methodology,
-        fingerprint=_fingerprint(sent.measured),
+        fingerprint=fingerprint(sent.measured),
+        marks=marks(sent.measured),
         is_scored_by_server=scores is not None,
         empty_memory_mib=empty,
         weights_mib=_loaded_mib(run, bundle, empty) or weights_mib(run["model"], run.get("quantization")),
@@ -185,20 +185,6 @@ def names_to_look_up(bundle: Mapping[str, Any]) -> set[str]:
 def _of_node(entries: Iterable[Mapping[str, Any]] | None, run: Mapping[str, Any]) -> Mapping[str, Any]:
     wanted = run.get("node_hash")
     return next((entry for entry in entries or () if wanted and entry.get("node_hash") == wanted), {})
-
-
-def _fingerprint(measured: Mapping[str, Any]) -> str | None:
-    """Of the trace, or of the measured totals: what a replay keeps when it changes the labels."""
-    if measured.get("energy_source") == "simulated":
-        return None
-    if "trace" in measured:
-        columns = [measured["trace"].get(name) for name in ("gpu_power_w", *_COUNTERS)]
-        told = [column for column in columns if column is not None and present(column).size]
-        return hashlib.sha256(b"".join(column.tobytes() for column in told)).hexdigest() if told else None
-    if not any(measured.get(name) for name in _ENERGY_TOTALS):
-        return None
-    totals = [float(measured.get(name) or 0) for name in _MEASURED_TOTALS]
-    return hashlib.sha256(repr(totals).encode()).hexdigest()
 
 
 def _public_trace(trace: Mapping[str, Any]) -> dict[str, Any]:

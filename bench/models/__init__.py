@@ -3,7 +3,7 @@ from bench.models.board import BoardConfig, BoardRow, BoardState, BoardSweep, Di
 from bench.models.corpus import CorpusRelease
 from bench.models.decision import Decision
 from bench.models.node import Node
-from bench.models.run import Run, RunColumns
+from bench.models.run import Run, RunColumns, RunMark
 from bench.models.status import WAITING, ReviewStatus
 from bench.models.submission import Submission
 from bench.models.submitter import Submitter, SubmitterAccount
@@ -22,6 +22,7 @@ __all__ = [
     "ReviewStatus",
     "Run",
     "RunColumns",
+    "RunMark",
     "StoredAnswer",
     "Submission",
     "Submitter",

@@ -89,6 +89,16 @@ class Run(models.Model):
         return f"{self.model}, {self.task or 'no task'}, {self.gpu_class or 'unknown device'}"
 
 
+class RunMark(models.Model):
+    """A mark of a run's recording; a replay shares several, also one that was cut, scaled or blurred."""
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="marks")
+    mark = models.BigIntegerField(db_index=True)
+
+    def __str__(self) -> str:
+        return f"mark of {self.run_id}"
+
+
 class RunColumns(models.Model):
     """The long tables of a version-3 run, apart so that lists never load them."""
 

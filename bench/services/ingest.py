@@ -16,7 +16,8 @@ from asyncenergy import clock
 from bench.configuration import item_set
 from bench.derivation import Aliases, Derived, Sent, derived, sent_runs
 from bench.errors import BundleRefused, BundleTooLarge
-from bench.models import Decision, Node, ReviewStatus, Run, RunColumns, Submission
+from bench.fingerprint import alike
+from bench.models import Decision, Node, ReviewStatus, Run, RunColumns, RunMark, Submission
 from bench.packing import pack, pack_columns
 from bench.services import context
 from bench.services.nodes import node_upsert
@@ -143,7 +144,13 @@ def _judged(parcel: _Parcel, new: Sequence[Sent]) -> list[_Judged]:
     aliases = context.aliases_for(parcel.bundle)
     runs = [_derived(one, parcel.bundle, aliases) for one in new]
     around = context.surroundings(parcel.account, runs)
-    return [_Judged(one, judge(_evidence(one, around, parcel))) for one in runs]
+    return [_Judged(one, judge(_evidence(one, _alike(one, runs, around), around, parcel))) for one in runs]
+
+
+def _alike(one: Derived, beside: Sequence[Derived], around: context.Surroundings) -> int:
+    """The most marks that the recording shares with one stored before, or with another of its bundle."""
+    others = [*around.marks, *(other.marks for other in beside if other is not one)]
+    return max((alike(one.marks, marks) for marks in others), default=0)
 
 
 def _derived(one: Sent, bundle: Mapping[str, Any], aliases: Aliases) -> Derived:
@@ -155,7 +162,7 @@ def _derived(one: Sent, bundle: Mapping[str, Any], aliases: Aliases) -> Derived:
         raise BundleRefused(f"{attr}: {error}", code="contradiction", errors=[place]) from error
 
 
-def _evidence(one: Derived, around: context.Surroundings, parcel: _Parcel) -> Evidence:
+def _evidence(one: Derived, shared_marks: int, around: context.Surroundings, parcel: _Parcel) -> Evidence:
     return Evidence(
         run=one.run,
         figures=one.figures,
@@ -170,6 +177,7 @@ def _evidence(one: Derived, around: context.Surroundings, parcel: _Parcel) -> Ev
         ahead_s=(parcel.generated_at - parcel.now).total_seconds(),
         is_seen_elsewhere=one.run.get("node_hash") in around.nodes_elsewhere,
         is_replay=one.fingerprint in around.fingerprints,
+        shared_marks=shared_marks,
     )
 
 
@@ -180,6 +188,7 @@ def _stored(parcel: _Parcel, known: Mapping[str, Run], judged: Sequence[_Judged]
     runs = [_run(submission, nodes, one) for one in judged]
     Run.objects.bulk_create(runs)
     RunColumns.objects.bulk_create(_columns(runs, judged))
+    RunMark.objects.bulk_create(_marks(runs, judged))
     Decision.objects.bulk_create(_quarantine(run) for run in runs if run.status == ReviewStatus.QUARANTINED)
     return IngestResult(submission, True, _outcomes(parcel, known, {run.identity: run for run in runs}))
 
@@ -262,6 +271,11 @@ def _columns(runs: Sequence[Run], judged: Sequence[_Judged]) -> list[RunColumns]
         for run, one in zip(runs, judged, strict=True)
         if one.one.items is not None and one.one.trace is not None
     ]
+
+
+def _marks(runs: Sequence[Run], judged: Sequence[_Judged]) -> list[RunMark]:
+    pairs = zip(runs, judged, strict=True)
+    return [RunMark(run_id=run.pk, mark=mark) for run, one in pairs for mark in one.one.marks]
 
 
 def _quarantine(run: Run) -> Decision:

@@ -32,6 +32,7 @@ class Evidence:
     ahead_s: float = 0.0
     is_seen_elsewhere: bool = False
     is_replay: bool = False
+    shared_marks: int = 0
 
     @property
     def trace(self) -> Mapping[str, Any]:
@@ -48,7 +49,12 @@ class Evidence:
     def limit_w(self) -> float | None:
         """Watts that all devices of the run may draw."""
         limit = self.run.get("power_limit_w") or self.run.get("gpu_stock_power_limit_w")
-        return limit * (self.run.get("device") or {}).get("count", 1) if limit else None
+        return limit * self.device_count if limit else None
+
+    @property
+    def device_count(self) -> int:
+        count: int = (self.run.get("device") or {}).get("count", 1)
+        return count
 
     @property
     def is_gpu(self) -> bool:

@@ -8,47 +8,42 @@ from typing import NamedTuple
 
 
 class Bandwidth(NamedTuple):
-    """Peak memory bandwidth in GB/s (10^9 bytes) and where the vendor says so."""
+    """Peak memory bandwidth in GB/s (10^9 bytes), and the vendor's document that says so."""
 
     gb_per_s: float
     source: str
 
 
-_NVIDIA = "NVIDIA product page"
-_APPLE = "Apple technical specifications"
-_AMD = "AMD product page"
+_ADA = "NVIDIA Ada GPU architecture whitepaper"
+_AMPERE = "NVIDIA Ampere GA102 GPU architecture whitepaper"
+_TURING = "NVIDIA Turing GPU architecture whitepaper"
+_BLACKWELL = "NVIDIA RTX Blackwell GPU architecture whitepaper"
+_A100 = "NVIDIA A100 Tensor Core GPU data sheet"
+_H100 = "NVIDIA H100 Tensor Core GPU data sheet"
 
 MEMORY_BANDWIDTH: dict[str, Bandwidth] = {
-    "H200": Bandwidth(4800, _NVIDIA),
-    "H100 80GB HBM3": Bandwidth(3350, _NVIDIA),
-    "H100 PCIe": Bandwidth(2000, _NVIDIA),
-    "A100-SXM4-80GB": Bandwidth(2039, _NVIDIA),
-    "A100-SXM4-40GB": Bandwidth(1555, _NVIDIA),
-    "L40S": Bandwidth(864, _NVIDIA),
-    "L4": Bandwidth(300, _NVIDIA),
-    "Tesla T4": Bandwidth(320, _NVIDIA),
-    "RTX 5090": Bandwidth(1792, _NVIDIA),
-    "RTX 5080": Bandwidth(960, _NVIDIA),
-    "RTX 4090": Bandwidth(1008, _NVIDIA),
-    "RTX 4080": Bandwidth(716.8, _NVIDIA),
-    "RTX 4070": Bandwidth(504.2, _NVIDIA),
-    "RTX 4060": Bandwidth(272, _NVIDIA),
-    "RTX 3090 Ti": Bandwidth(1008, _NVIDIA),
-    "RTX 3090": Bandwidth(936.2, _NVIDIA),
-    "RTX 3080": Bandwidth(760.3, _NVIDIA),
-    "RTX 3070": Bandwidth(448, _NVIDIA),
-    "RTX 3060": Bandwidth(360, _NVIDIA),
-    "RTX 2080 Ti": Bandwidth(616, _NVIDIA),
-    "RTX 2080": Bandwidth(448, _NVIDIA),
-    "Radeon RX 7900 XTX": Bandwidth(960, _AMD),
-    "Instinct MI300X": Bandwidth(5300, _AMD),
-    "M1": Bandwidth(68.25, _APPLE),
-    "M1 Max": Bandwidth(400, _APPLE),
-    "M2": Bandwidth(100, _APPLE),
-    "M2 Max": Bandwidth(400, _APPLE),
-    "M2 Ultra": Bandwidth(800, _APPLE),
-    "M3 Max": Bandwidth(400, _APPLE),
-    "M4 Max": Bandwidth(546, _APPLE),
+    "H200": Bandwidth(4800, "NVIDIA H200 Tensor Core GPU data sheet"),
+    "H100 80GB HBM3": Bandwidth(3350, _H100),
+    "H100 PCIe": Bandwidth(2000, _H100),
+    "A100-SXM4-80GB": Bandwidth(2039, _A100),
+    "A100-SXM4-40GB": Bandwidth(1555, _A100),
+    "L40S": Bandwidth(864, "NVIDIA L40S GPU data sheet"),
+    "L4": Bandwidth(300, "NVIDIA L4 Tensor Core GPU data sheet"),
+    "RTX 5090": Bandwidth(1792, _BLACKWELL),
+    "RTX 5080": Bandwidth(960, _BLACKWELL),
+    "RTX 4090": Bandwidth(1008, _ADA),
+    "RTX 4080": Bandwidth(716.8, _ADA),
+    "RTX 3090": Bandwidth(936.2, _AMPERE),
+    "RTX 3080": Bandwidth(760.3, _AMPERE),
+    "RTX 3070": Bandwidth(448, _AMPERE),
+    "RTX 2080 Ti": Bandwidth(616, _TURING),
+    "RTX 2080": Bandwidth(448, _TURING),
+    "Radeon RX 7900 XTX": Bandwidth(960, "AMD Radeon RX 7900 XTX specifications"),
+    "Instinct MI300X": Bandwidth(5300, "AMD Instinct MI300X data sheet"),
+    "M1 Max": Bandwidth(400, "Apple, introduction of M1 Max"),
+    "M2 Max": Bandwidth(400, "Apple, introduction of M2 Max"),
+    "M2 Ultra": Bandwidth(800, "Apple, introduction of M2 Ultra"),
+    "M4 Max": Bandwidth(546, "Apple, introduction of M4 Max; of its larger version"),
 }
 
 # at least so many bits a weight; formats that mix widths count as their narrowest

@@ -2,6 +2,8 @@
 
 from collections import Counter
 
+from bench.configuration import PROCEDURAL_TASKS
+from bench.fingerprint import ALIKE, MARKS_A_CHANNEL
 from bench.presentation import with_sign
 from bench.verification import comparison
 from bench.verification.gate import Check, Evidence, Gate, Severity, Verdict, unknown
@@ -15,6 +17,10 @@ PEER_FACTOR = 20.0
 UTILISATION_FLOOR_PCT = 1.0
 WEIGHTS_SHARE = 0.05
 COVERAGE_FLOOR_PCT = 75.0
+LEAST_W, MOST_W = 1.0, 2000.0
+LONGEST_HOLE_S = 30.0
+BETWEEN_ITEMS_PCT = 10.0
+IN_FLIGHT = 0.55  # of the stated concurrency; recorded runs reached 0.71 with four rounds of items, 0.99 with many
 CLOCK_AHEAD_S = 600.0
 HARD_TASKS = frozenset({"gpqa", "gpqa_diamond", "math500", "mmlu", "mmlu_redux"})
 
@@ -30,14 +36,14 @@ def drift(e: Evidence) -> Verdict:
 
 
 def mean_power(e: Evidence) -> Verdict:
+    """Without an idle power and a limit of its own, a device is held to what no device is below or above."""
     mean = e.figure("mean_gpu_w")
-    low = POWER_OF_IDLE * e.idle_w if e.idle_w else None
-    high = POWER_OF_LIMIT * e.limit_w if e.limit_w else None
-    if mean is None or (low is None and high is None):
-        return unknown("mean power, or both idle power and power limit, are not recorded")
-    lowest, highest = low or 0.0, high or float("inf")
-    bounds = f"{f'{low:,.0f}' if low else '0'} to {f'{high:,.0f} W' if high else 'no known limit'}"
-    return Verdict(lowest <= mean <= highest, f"Mean power {mean:,.1f} W (plausible: {bounds}).", mean, bounds)
+    if mean is None:
+        return unknown("mean power is not recorded")
+    low = POWER_OF_IDLE * e.idle_w if e.idle_w else LEAST_W if e.is_gpu else 0.0
+    high = POWER_OF_LIMIT * e.limit_w if e.limit_w else MOST_W * e.device_count
+    bounds = f"{low:,.4g} to {high:,.0f} W"
+    return Verdict(low <= mean <= high, f"Mean power {mean:,.4g} W (plausible: {bounds}).", mean, bounds)
 
 
 def sample_power(e: Evidence) -> Verdict:
@@ -84,9 +90,8 @@ def gpu_used(e: Evidence) -> Verdict:
 
 def speed(e: Evidence) -> Verdict:
     value = e.figure("pooled_tokens_per_second")
-    devices = (e.run.get("device") or {}).get("count", 1)
     limit = fastest_tokens_per_s(
-        e.gpu_class, e.run["model"], e.run.get("quantization"), e.run.get("concurrency", 1), devices
+        e.gpu_class, e.run["model"], e.run.get("quantization"), e.run.get("concurrency", 1), e.device_count
     )
     if value is None or limit is None:
         return unknown("memory bandwidth, model size or quantization is not known")
@@ -101,6 +106,42 @@ def coverage(e: Evidence) -> Verdict:
     return Verdict(
         pct >= COVERAGE_FLOOR_PCT, f"{pct:.1f} % of the run is sampled (floor 75 %).", pct, COVERAGE_FLOOR_PCT
     )
+
+
+def hole(e: Evidence) -> Verdict:
+    """A machine that slept, or a meter that hung: nobody knows what happened meanwhile."""
+    gap_s = e.figure("longest_gap_s")
+    if gap_s is None:
+        return unknown("no trace")
+    sentence = f"The longest time without a sample is {gap_s:,.1f} s (limit {LONGEST_HOLE_S:g} s)."
+    return Verdict(gap_s <= LONGEST_HOLE_S, sentence, gap_s, LONGEST_HOLE_S)
+
+
+def items_missing(e: Evidence) -> Verdict | list[Verdict]:
+    """Items that were taken out leave their energy behind, their place beside others, and in a generated sequence
+    their number."""
+    remainder, total = e.figure("remainder_j"), e.figure("total_joules_gpu_best")
+    if remainder is None or not total:
+        return unknown("energy by item is not known")
+    pct = 100 * remainder / total
+    sentence = f"{pct:.1f} % of the energy fell between items (limit {BETWEEN_ITEMS_PCT:g} %)."
+    verdicts = [Verdict(pct <= BETWEEN_ITEMS_PCT, sentence, pct, BETWEEN_ITEMS_PCT), *_in_flight(e)]
+    if e.run.get("task") in PROCEDURAL_TASKS:
+        index = e.items["index"]
+        span = max(index) + 1
+        words = f"{len(index)} items of a sequence up to number {span}."
+        verdicts.append(Verdict(len(index) >= span, words, len(index), span))
+    return verdicts
+
+
+def _in_flight(e: Evidence) -> list[Verdict]:
+    duration_s, starts, ends = e.figure("run_duration_s"), e.items.get("t_start_s"), e.items.get("t_end_s")
+    if not duration_s or not starts or not ends:
+        return []
+    at_once = min(e.run.get("concurrency", 1), len(starts))
+    found, least = (sum(ends) - sum(starts)) / duration_s, IN_FLIGHT * at_once
+    sentence = f"{found:.1f} items were in flight at a time, of {at_once} (limit {least:.1f})."
+    return [Verdict(found >= least, sentence, found, least)]
 
 
 def wall_energy(e: Evidence) -> Verdict:
@@ -124,9 +165,12 @@ def clock_ahead(e: Evidence) -> Verdict:
 
 
 def same_trace(e: Evidence) -> Verdict:
+    """Also where the recording was cut, scaled or blurred; the other one is never named."""
     if e.is_replay:
         return Verdict(False, "This recording was sent before, under another label, machine or account.")
-    return Verdict(True, "This recording was not sent before.")
+    share = f"{e.shared_marks} of {MARKS_A_CHANNEL} marks of this recording stand in one that was sent before"
+    fine = e.shared_marks < ALIKE
+    return Verdict(fine, f"{share} (held from {ALIKE}).", e.shared_marks, ALIKE)
 
 
 def node_seen_elsewhere(e: Evidence) -> Verdict:
@@ -158,17 +202,21 @@ def _gate(code: str, rule: str, check: Check) -> Gate:
 QUARANTINE: tuple[Gate, ...] = (
     comparison.GATE,
     _gate("drift", "Integration and counter differ by over 10 %.", drift),
-    _gate("mean_power", "Mean power is below half the idle power, or over 1.1 × the limit.", mean_power),
+    _gate(
+        "mean_power", "Mean power is below half the idle power, over 1.1 × the limit, or beyond any device.", mean_power
+    ),
     _gate("sample_power", "An averaged power sample is over 1.7 × the limit.", sample_power),
     _gate("joules_per_token", "Over 100 J per token.", joules_per_token),
     _gate("peers", "20 × away from the median J per token of the same configuration.", peers),
     _gate("gpu_not_used", "The card did nothing and held no model.", gpu_used),
     _gate("speed", "Faster than the card's memory can read the weights.", speed),
     _gate("coverage", "Under 75 % of the run is sampled.", coverage),
+    _gate("hole", "Over 30 s without a sample.", hole),
+    _gate("items_missing", "Energy, room or numbers of items that are not in the bundle.", items_missing),
     _gate("wall_energy", "The wall meter saw less than the GPU's own.", wall_energy),
     _gate("too_good", "Everything right on a hard task.", too_good),
     _gate("clock_ahead", "The bundle was made over 10 minutes in the future.", clock_ahead),
-    _gate("same_trace", "The same recording under another label, machine or account.", same_trace),
+    _gate("same_trace", "The same recording under another label, machine or account, or parts of it.", same_trace),
     _gate("node_seen_elsewhere", "The machine is known from another account.", node_seen_elsewhere),
     _gate("repeated_items", "One question stands twice among the items.", repeated_items),
     _gate("energy_present", "The energy is 0 J.", energy_present),

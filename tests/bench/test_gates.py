@@ -46,6 +46,11 @@ PASSING_AND_FAILING: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         {"figures": {"pooled_tokens_per_second": 970.0}},  # 936 GB/s over 3.5 GB of weights: 267 a second
     ),
     "coverage": ({"figures": {"coverage_pct": 96.0}}, {"figures": {"coverage_pct": 60.0}}),  # a laptop slept
+    "hole": ({"figures": {"longest_gap_s": 29.0}}, {"figures": {"longest_gap_s": 600.0}}),
+    "items_missing": (
+        {"figures": {"remainder_j": 2.0, "total_joules_gpu_best": 100.0}},
+        {"figures": {"remainder_j": 30.0, "total_joules_gpu_best": 100.0}},
+    ),
     "wall_energy": (
         {"figures": {"wall_joules": 130.0, "total_joules_gpu_best": 100.0}},
         {"figures": {"wall_joules": 90.0, "total_joules_gpu_best": 100.0}},
@@ -129,6 +134,26 @@ def test_an_instant_power_field_is_no_average_over_the_limit():
 def test_eight_cards_may_draw_eight_times_the_limit():
     run = {"power_limit_w": 350.0, "device": {"kind": "gpu", "count": 8}}
     assert verdict("mean_power", {"figures": {"mean_gpu_w": 2000.0}, "run": run}) is True
+
+
+@pytest.mark.parametrize(("watts", "passed"), [(0.3, False), (300.0, True), (300_000.0, False)])
+def test_without_idle_power_and_limit_a_slip_of_a_thousand_is_seen(watts, passed):
+    assert verdict("mean_power", {"figures": {"mean_gpu_w": watts}}) is passed
+
+
+@pytest.mark.parametrize(("concurrency", "passed"), [(1, True), (2, True), (4, False)])
+def test_items_fill_the_stated_concurrency(concurrency, passed):
+    figures = {"remainder_j": 0.0, "total_joules_gpu_best": 100.0, "run_duration_s": 10.0}
+    items = {"index": [0, 1, 2, 3], "t_start_s": [0, 0, 5, 5], "t_end_s": [5, 5, 10, 10]}
+    run = {"concurrency": concurrency, "items": items}
+    assert all(result.passed for result in GATE["items_missing"].results(evidence(run=run, figures=figures))) is passed
+
+
+def test_a_generated_sequence_with_a_number_left_out_is_held():
+    energy = {"remainder_j": 0.0, "total_joules_gpu_best": 100.0}
+    run = {"task": "arith", "items": {"index": [0, 1, 3]}}
+    results = GATE["items_missing"].results(evidence(run=run, figures=energy))
+    assert [result.passed for result in results] == [True, False]
 
 
 def test_a_claim_that_cannot_be_recomputed_is_held():
