@@ -87,8 +87,12 @@ def writable_folder(path: Path, name: str) -> Path:
     return path
 
 
-def database(url: str, *, only_postgresql: bool = False) -> dict[str, Any]:
-    """Return Django's settings of the database at `url`."""
+def database(url: str, *, only_postgresql: bool = False, keeps_connections: bool = False) -> dict[str, Any]:
+    """Return Django's settings of the database at `url`.
+
+    Where threads outlive requests, each may keep its connection: to open one costs more than most reads. Elsewhere
+    PostgreSQL's connections come from a pool, and a file is opened for each request.
+    """
     kinds = ("postgres", "postgresql") if only_postgresql else ("postgres", "postgresql", "sqlite")
     try:
         config: dict[str, Any] = Env.db_url_config(url) if url.partition("://")[0] in kinds else {}
@@ -98,6 +102,9 @@ def database(url: str, *, only_postgresql: bool = False) -> dict[str, Any]:
         example = "postgres://user:password@host:5432/name" + ("" if only_postgresql else " or sqlite:////path/to/file")
         raise ImproperlyConfigured(f"DATABASE_URL can't be used ({_without_password(url)}): write {example}")
     options = _DATABASE_OPTIONS[config["ENGINE"]]
+    if keeps_connections:
+        kept = {name: value for name, value in options["OPTIONS"].items() if name != "pool"}
+        options = {**options, "CONN_MAX_AGE": KEPT_S, "OPTIONS": kept}
     return config | options | {"OPTIONS": config.get("OPTIONS", {}) | options["OPTIONS"]}
 
 
@@ -115,6 +122,7 @@ def mail(url: str) -> dict[str, Any]:
         raise refusal("EMAIL_URL", _without_password(url), way_out) from None
 
 
+KEPT_S = 600
 _DATABASE_OPTIONS: dict[str, dict[str, Any]] = {
     "django.db.backends.sqlite3": {
         "OPTIONS": {

@@ -40,7 +40,13 @@ else:
     ALLOWED_HOSTS = environment.names(environment.required("ALLOWED_HOSTS", "energy.example.org"))
     database_url = environment.required("DATABASE_URL", "postgres://user:password@host:5432/asyncenergy")
 
-DATABASES = {"default": environment.database(database_url, only_postgresql=PRODUCTION)}
+DATABASES = {
+    "default": environment.database(
+        database_url,
+        only_postgresql=PRODUCTION,
+        keeps_connections=environment.flag("ASYNCENERGY_KEEPS_CONNECTIONS"),
+    )
+}
 REDIS_URL = os.environ.get("REDIS_URL", "redis://127.0.0.1:6379/0")
 CACHES = {
     "default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "OPTIONS": {"MAX_ENTRIES": 100_000}}

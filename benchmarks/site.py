@@ -9,25 +9,35 @@ from pathlib import Path
 NOT_OURS = ("SECRET_KEY", "ALLOWED_HOSTS", "DEMO", "EMAIL_URL", "ASYNCENERGY_TEST_CLOCK")
 
 
-@contextmanager
-def fresh_site(database_url: str | None = None) -> Iterator[Path]:
-    """Django on an empty database, SQLite unless a URL is given; yields its folder."""
-    with tempfile.TemporaryDirectory(prefix="asyncenergy-benchmark-") as folder:
-        for name in NOT_OURS:
-            os.environ.pop(name, None)
-        os.environ |= {
-            "ASYNCENERGY_ENV": "embedded",
-            "ASYNCENERGY_VAR_DIR": folder,
-            "ASYNCENERGY_ENV_FILE": os.devnull,
-            "DATABASE_URL": database_url or f"sqlite:///{folder}/site.sqlite3",
-            "DJANGO_SETTINGS_MODULE": "asyncenergy.settings",
-            "LOG_LEVEL": "WARNING",
-        }
-        import django
-        from django.core.management import call_command
-        from django.db import connections
+def site_variables(folder: Path, database_url: str) -> dict[str, str]:
+    """The environment of a process that is the site."""
+    ours = {name: value for name, value in os.environ.items() if name not in NOT_OURS}
+    return ours | {
+        "ASYNCENERGY_ENV": "embedded",
+        "ASYNCENERGY_VAR_DIR": str(folder),
+        "ASYNCENERGY_ENV_FILE": os.devnull,
+        "DATABASE_URL": database_url,
+        "DJANGO_SETTINGS_MODULE": "asyncenergy.settings",
+        "LOG_LEVEL": "WARNING",
+    }
 
-        django.setup()
-        call_command("migrate", interactive=False, verbosity=0)
-        yield Path(folder)
-        connections.close_all()
+
+@contextmanager
+def fresh_site() -> Iterator[Path]:
+    """Django in this process, on an empty SQLite file; yields its folder."""
+    with tempfile.TemporaryDirectory(prefix="asyncenergy-benchmark-") as name:
+        variables = site_variables(Path(name), f"sqlite:///{name}/site.sqlite3")
+        for gone in NOT_OURS:
+            os.environ.pop(gone, None)
+        os.environ.update(variables)
+        prepare()
+        yield Path(name)
+
+
+def prepare() -> None:
+    """Set Django up, and its database."""
+    import django
+    from django.core.management import call_command
+
+    django.setup()
+    call_command("migrate", interactive=False, verbosity=0)

@@ -1,6 +1,6 @@
 """Sends stored bytes: no serializer runs for a reader who asks what was asked before."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from django.http import HttpResponse, HttpResponseBase
@@ -26,7 +26,7 @@ class AnswerView(PublicView):
     answer_name: str
 
     def read(self, request: Request) -> HttpResponseBase:
-        found = answers.remembered(self.answer_name, _address(request), lambda _: self.answer(request))
+        found = answers.remembered(self.answer_name, _address(request), lambda _: _whole(request, self.answer(request)))
         return send(request, found)
 
     def answer(self, request: Request) -> Answer:
@@ -52,24 +52,26 @@ class TableView(AnswerView):
 def send(request: Request, answer: Answer, content_type: str = JSON) -> HttpResponseBase:
     """The answer with its ETag, or 304 for who has it already."""
     etag = answer.etag
-    made: Callable[[], HttpResponse] = lambda: HttpResponse(_body(request, answer), content_type=content_type)  # noqa: E731
-    response = get_conditional_response(request._request, etag=etag) or made()
+    unchanged = get_conditional_response(request._request, etag=etag) if "If-None-Match" in request.headers else None
+    response = unchanged or HttpResponse(answer.body, content_type=content_type)
     response.headers["ETag"] = etag
     response.headers["Cache-Control"] = "no-cache"  # kept, but asked for again
     return response
 
 
 def _address(request: Request) -> str:
-    return f"{request.path}?{request.META.get('QUERY_STRING', '')}"
+    """As the reader wrote it; its name for us is checked when the answer is first made."""
+    meta = request.META
+    return f"{request.scheme}://{meta.get('HTTP_HOST', '')}{request.path}?{meta.get('QUERY_STRING', '')}"
 
 
-def _body(request: Request, answer: Answer) -> bytes:
+def _whole(request: Request, answer: Answer) -> Answer:
     """Links to other pages are absolute, so they depend on the name that the reader called us by."""
     if answer.page is None:
-        return answer.body
+        return answer
     links = {name: _link(request, answer.page[name]) for name in ("next", "previous")}
     head = to_json({"count": answer.page["count"], **links})
-    return head[:-1] + b"," + answer.body[1:]
+    return Answer(head[:-1] + b"," + answer.body[1:])
 
 
 def _link(request: Request, query: str | None) -> str | None:
