@@ -4,18 +4,19 @@ from dataclasses import asdict
 from typing import Any
 from uuid import UUID
 
-from django.http import HttpResponseBase
+from django.http import HttpResponse, HttpResponseBase
 from django.utils.decorators import method_decorator
 from django.views.decorators.http import conditional_page
 from drf_spectacular.utils import extend_schema
 from pydantic_core import to_json
+from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from api.pagination import PAGE_PARAMETERS, PublicPagination
 from api.v1 import bench_parameters as parameters
-from api.v1.bench_answers import AnswerView, TableView
-from api.v1.bench_csv import csv_table
+from api.v1.bench_answers import CSV, AnswerView, TableView
+from api.v1.bench_csv import CsvRenderer, csv_table
 from api.v1.bench_parameters import BoardParameters, SweepParameters, Window, WishParameters
 from api.v1.bench_rows import ConfigSerializer, PicksSerializer, RoutingRowSerializer, SweepSerializer
 from api.v1.bench_schemas import FacetsSerializer, LogEntrySerializer, RowSerializer, RunSerializer
@@ -36,6 +37,7 @@ BOARD_COLUMNS = [*ROW_COLUMNS, *(f"grades.{name}" for name in GRADES)]
 COST_COLUMNS = [f"cost_model.{name}" for name in selectors.COST_FIELDS]
 ROUTING_COLUMNS = [*_fields(RoutingRowSerializer, "cost_model"), *COST_COLUMNS]
 SWEEP_COLUMNS = _fields(SweepSerializer, "points")
+LOG_COLUMNS = _fields(LogEntrySerializer)
 PICK_COLUMNS = [
     *ROW_COLUMNS,
     *("predicted_j", "predicted_j_low", "predicted_j_high", "predicted_s", "predicted_cost", "score"),
@@ -177,19 +179,23 @@ class Run(PublicView):
 class ModerationLog(PublicView):
     """What was decided, when and why; never who submitted."""
 
-    query_parameters = PAGE_PARAMETERS
+    query_parameters = (*PAGE_PARAMETERS, "format")
     pagination_class = PublicPagination
+    renderer_classes = [JSONRenderer, CsvRenderer]
 
     @extend_schema(
         responses=LogEntrySerializer(many=True),
         operation_id="bench_moderation_log",
         summary="Every decision of the maintainers, newest first",
     )
-    def get(self, request: Request) -> Response:
+    def get(self, request: Request) -> HttpResponseBase:
         window = Window(request)
-        entries = selectors.moderation_log(limit=window.limit, offset=window.offset)
+        found = selectors.moderation_log(limit=window.limit, offset=window.offset)
+        entries = LogEntrySerializer(found, many=True).data
+        if request.accepted_renderer.format == "csv":
+            return HttpResponse(csv_table(list(entries), LOG_COLUMNS), content_type=CSV)
         window.count = selectors.moderation_log_count()
-        return window.get_paginated_response(LogEntrySerializer(entries, many=True).data, selectors.data_version())
+        return window.get_paginated_response(entries, selectors.data_version())
 
 
 def _point(sweep: dict[str, Any], point: dict[str, Any]) -> dict[str, Any]:

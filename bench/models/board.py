@@ -97,10 +97,12 @@ class DirtyMark(models.Model):
 
 class BoardState(models.Model):
     """One row: the version of the published data. `token` names the rebuild itself: after a backup was
-    restored, a version may come a second time, a token never."""
+    restored, a version may come a second time, a token never. `shape` says which program made the rows: another one
+    makes them all anew."""
 
     version = models.PositiveIntegerField(default=0)
     token = models.CharField(max_length=32, default="")
+    shape = models.PositiveIntegerField(default=0)
     updated_at = models.DateTimeField()
 
     def __str__(self) -> str:

@@ -7,10 +7,16 @@ from django.db.models import QuerySet
 from bench.models import Decision, Run
 from bench.selectors.board import MAX_LIMIT
 
+_READ = (
+    *("at", "action", "reason_code", "note", "decider"),
+    *("run__model", "run__task", "run__gpu_class", "run__status"),
+)
+
 
 def moderation_log(*, limit: int = MAX_LIMIT, offset: int = 0) -> list[dict[str, Any]]:
     """What people decided, newest first: what, when, why; never who submitted."""
-    entries = _public_decisions().select_related("run")[offset : offset + limit]
+    named = _public_decisions().select_related("run").only(*_READ)
+    entries = named[offset : offset + limit]
     return [{**decision_words(entry), **_subject(entry.run)} for entry in entries]
 
 

@@ -21,6 +21,7 @@ from bench.settling import Entry, Settled, settled
 from bench.sweeps import Sweep
 
 ATTEMPTS = 3
+SHAPE = 1  # rises with every change to what a row, a configuration or a sweep holds
 Pair = tuple[str, str]  # config_key, task
 
 # what an aggregate is made of; the rest of a run stays in the database
@@ -85,12 +86,13 @@ def runs_mark_dirty(runs: Iterable[Run]) -> None:
 def board_rebuild(*, full: bool = False, now: datetime | None = None) -> int:
     """Rebuild the stale configurations, or all of them, and settle the board. Returns how many were rebuilt.
 
-    The arithmetic holds no lock. If another rebuild came first, it starts again.
+    All are stale that an earlier version of the program made. The arithmetic holds no lock. If another rebuild came
+    first, it starts again.
     """
     for _ in range(ATTEMPTS):
-        version = BoardState.objects.filter(pk=1).values_list("version", flat=True).first() or 0
+        version, shape = BoardState.objects.filter(pk=1).values_list("version", "shape").first() or (0, SHAPE)
         marks = list(DirtyMark.objects.all())
-        keys = _all_keys() if full else {mark.config_key for mark in marks}
+        keys = _all_keys() if full or shape != SHAPE else {mark.config_key for mark in marks}
         if not keys:
             return 0
         found = {key: _aggregate(key) for key in sorted(keys)}
@@ -125,8 +127,8 @@ def _replace(version: int, found: dict[str, Aggregate | None], marks: Collection
     _save_configs(board, new, fresh)
     _save_sweeps(new.sweeps)
     DirtyMark.objects.filter(pk__in=[mark.pk for mark in marks]).delete()
-    state.version, state.token, state.updated_at = version + 1, uuid4().hex, now
-    state.save(update_fields=["version", "token", "updated_at"])
+    state.version, state.token, state.shape, state.updated_at = version + 1, uuid4().hex, SHAPE, now
+    state.save(update_fields=["version", "token", "shape", "updated_at"])
     answers_store(BoardStamp(state.version, state.token))
     return True
 

@@ -137,6 +137,12 @@ def test_tables_hold_what_the_answers_hold(stranger_api, board, path):
         assert cost is None or float(line["cost_model.e_fixed_j"]) == cost["e_fixed_j"]
 
 
+def test_the_log_of_decisions_is_a_table_as_well(stranger_api, board):
+    entries, lines = get(stranger_api, "moderation-log")["results"], table(stranger_api, "moderation-log?format=csv")
+    assert [line["run_id"] for line in lines] == [entry["run_id"] for entry in entries]
+    assert {line["reason"] for line in lines} == {"checked, nothing against it"}
+
+
 def test_a_configuration_shows_its_rows_runs_sweeps_and_costs(stranger_api, board):
     config = get(stranger_api, f"configs/{board[1].config_key}")
     assert [row["config_key"] for row in config["rows"]] == [board[1].config_key]

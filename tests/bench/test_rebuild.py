@@ -119,6 +119,17 @@ def test_a_rebuild_that_is_overtaken_every_time_leaves_its_marks(submitter, main
     assert services.board_rebuild() == 1
 
 
+def test_rows_of_an_earlier_program_are_made_anew(submitter, maintainer):
+    services.run_publish(run=sent(submitter), by=maintainer)
+    services.board_rebuild()
+    BoardRow.objects.update(payload={"config_key": "what it was"})
+    BoardConfig.objects.all().delete()
+    BoardState.objects.update(shape=board.SHAPE - 1)
+    assert (services.board_rebuild(), services.board_rebuild()) == (1, 0)
+    (row,) = selectors.board_rows(BoardQuery())
+    assert row["joules_per_correct_answer"] is not None
+
+
 # Stored answers
 
 
