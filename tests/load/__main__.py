@@ -1,81 +1,85 @@
-"""Loads a site of its own on this machine's loopback and prints each page beside /health. `make load` calls this."""
+"""The load campaign: 100,000 published runs of 300 configurations, and how fast they are read.
+
+    python -m tests.load            # the long form, on SQLite and PostgreSQL, under gunicorn and uvicorn
+    python -m tests.load --bundles 100
+
+Ends with 1 if a limit is missed.
+"""
 
 import argparse
-import os
-import socket
+import json
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
-from statistics import quantiles
+from pathlib import Path
 
-import httpx2
+from benchmarks.reads import ROOT, SERVERS, SMALL_BUNDLES, Reading, databases, drop, fill, measure, served, table
+from benchmarks.site import site_variables
 
-from scripts.serve import ROOT, site
-
-PATHS = ("/health", "/api/v1/bench/leaderboard", "/api/v1/bench/recommend", "/bench/leaderboard/?task=arith")
-START_LIMIT_S = 60.0
+MOST_S = 600.0
+MOST_REBUILD_S, MOST_REBUILD_MB = 60.0, 500.0
+MOST_SLOWER = 1.2
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=float, default=20.0, help="for each address")
-    parser.add_argument("--clients", type=int, default=4)
-    options = parser.parse_args(arguments)
-    with tempfile.TemporaryDirectory() as folder:
-        own = {"ASYNCENERGY_VAR_DIR": folder, "DJANGO_SETTINGS_MODULE": "asyncenergy.settings", "DATABASE_URL": ""}
-        environment = {**os.environ, **own}
-        for command in (["migrate", "-v", "0"], ["load_reference"], ["tick", "--once"]):
-            subprocess.run([sys.executable, "manage.py", *command], cwd=ROOT, env=environment, check=True, timeout=120)
-        with site("127.0.0.1", free_port(), env=own) as address:
-            wait_until_up(address)
-            report(address, options.seconds, options.clients)
-
-
-def report(address: str, seconds: float, clients: int) -> None:
-    first: float | None = None
-    for path in PATHS:
-        times_s = loaded(address + path, seconds, clients)
-        rate = len(times_s) / seconds
-        first = first or rate
-        p95_ms = quantiles(times_s, n=20)[-1] * 1000
-        print(f"{path:36} {rate:8.1f} requests/s   p95 {p95_ms:7.1f} ms   {rate / first:5.2f} x /health", flush=True)
-
-
-def loaded(url: str, seconds: float, clients: int) -> list[float]:
-    """Seconds of each answer, all of them 200; raises on any other."""
-    with ThreadPoolExecutor(clients) as pool:
-        return [took for times in pool.map(lambda _: one_client(url, seconds), range(clients)) for took in times]
-
-
-def one_client(url: str, seconds: float) -> list[float]:
-    times_s: list[float] = []
-    until = time.monotonic() + seconds
-    with httpx2.Client(timeout=30) as client:
-        while (began := time.monotonic()) < until or len(times_s) < 2:
-            client.get(url).raise_for_status()
-            times_s.append(time.monotonic() - began)
-    return times_s
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-def wait_until_up(address: str) -> None:
-    give_up_at = time.monotonic() + START_LIMIT_S
-    while time.monotonic() < give_up_at:
+    parser.add_argument("--bundles", type=int, default=5000, help="of 20 runs each")
+    parser.add_argument("--v3-runs", type=int, default=500)
+    options = parser.parse_args()
+    missed: list[str] = []
+    with tempfile.TemporaryDirectory(prefix="asyncenergy-load-") as name:
+        folder = Path(name)
+        small, large = databases(folder, "small"), databases(folder, "large")
         try:
-            httpx2.get(f"{address}/health", timeout=2).raise_for_status()
-        except httpx2.HTTPError:
-            time.sleep(0.2)
-        else:
-            return
-    sys.exit(f"{address} did not answer in {START_LIMIT_S:.0f} s.")
+            for kind in large:
+                missed += _campaign(kind, small[kind], large[kind], folder, options.bundles, options.v3_runs)
+        finally:
+            for url in (*small.values(), *large.values()):
+                drop(url)
+    print(*(missed or ["All limits are kept."]), sep="\n")
+    sys.exit(bool(missed))
+
+
+def _campaign(kind: str, small: str, large: str, folder: Path, bundles: int, v3_runs: int) -> list[str]:
+    started = time.perf_counter()
+    fill(small, folder, SMALL_BUNDLES)
+    print(f"{kind}: {fill(large, folder, bundles, v3_runs)}", flush=True)
+    took_s = time.perf_counter() - started
+    rebuilt = _rebuilt(large, folder)
+    print(f"{kind}: full rebuild in a process of its own {rebuilt}", flush=True)
+    limits = {
+        f"making the corpus took {took_s:.0f} s": took_s > MOST_S,
+        f"the rebuild took {rebuilt['rebuild_s']} s": rebuilt["rebuild_s"] > MOST_REBUILD_S,
+        f"the rebuild took {rebuilt['peak_mb']} MB": rebuilt["peak_mb"] > MOST_REBUILD_MB,
+    }
+    missed = [f"{kind}: {words}" for words, is_over in limits.items() if is_over]
+    for server in SERVERS:
+        missed += _compared(f"{server}, {kind}", server, small, large, folder)
+    return missed
+
+
+def _rebuilt(url: str, folder: Path) -> dict[str, float]:
+    command = [sys.executable, "-m", "tests.load.fill", "--bundles", "0", "--rebuild-only"]
+    made = subprocess.run(
+        command, cwd=ROOT, env=site_variables(folder, url), capture_output=True, text=True, check=True
+    )
+    found: dict[str, float] = json.loads(made.stdout)
+    return found
+
+
+def _compared(title: str, server: str, small: str, large: str, folder: Path) -> list[str]:
+    """Both corpora are served at the same time, and measured in turn."""
+    with served(server, small, folder) as few, served(server, large, folder) as many:
+        before = {one.path: one for one in measure(few)}
+        readings = measure(many)
+    print(*table(title, readings, before), sep="\n", flush=True)
+    return [f"{title}: {one.path}" for one in readings if not one.is_fine or _is_slower(one, before)]
+
+
+def _is_slower(one: Reading, before: dict[str, Reading]) -> bool:
+    """Against /health of the same server, which is the same on both."""
+    return before[one.path].ratio / one.ratio > MOST_SLOWER
 
 
 if __name__ == "__main__":
