@@ -211,16 +211,17 @@ class _Search:
             cost = total_cost(self.problem, best)
             known = solved.bound if solved.x is not None else np.inf if solved.proved else relaxed.value
             bound = max(bound, min(cost, known, relaxed.value + reach))
-            if not solved.proved:
+            if not solved.proved or (solved.x is not None and runs is None):
                 return best, bound, False
             done = reach
         return best, bound, True
 
     def _core(self, relaxed: Relaxed, slack: float) -> float:
-        """The slack that leaves a dozen or so columns for each task; the whole where that is not much more."""
+        """The slack that leaves some columns for each task; the whole where it leaves nearly all or nothing."""
         many = CORE * len(self.problem.tasks)
         ordered = np.sort(relaxed.reduced)
-        return slack if many >= len(ordered) or ordered[many] > slack / 2 else float(ordered[many])
+        some = float(ordered[many]) if many < len(ordered) else slack
+        return some if SAME_MONEY < some <= slack / 2 else slack
 
     def _beyond(self, programme: Programme, relaxed: Relaxed, done: float, reach: float) -> Programme:
         """Open what lifts the relaxation by up to `reach`, and ask for something that lifts it by more than `done`."""

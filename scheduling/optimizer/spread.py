@@ -61,10 +61,13 @@ def segments_of(problem: Problem, slotted: Sequence[Task]) -> Ints:
 
 
 def slots_of(problem: Problem, slotted: Sequence[Task]) -> Ints:
-    """Edges of the slots: a common divisor of all lengths where that is coarse enough, else the finest quick grid."""
+    """Edges of the slots over all windows, as the runs in one piece start at them, too.
+
+    They lie a common divisor of all lengths apart where that is coarse enough, else as close as is quick.
+    """
     if not slotted:
         return np.empty(0, dtype=np.int64)
-    lo, hi = min(task.lo for task in slotted), max(task.deadline for task in slotted)
+    lo, hi = min(task.lo for task in problem.tasks), max(task.deadline for task in problem.tasks)
     inside = problem.curve.edges[(problem.curve.edges > lo) & (problem.curve.edges < hi)]
     lengths = [option.duration for task in problem.tasks for option in task.options]
     common = gcd(HOUR, *lengths, *(task.min_run for task in slotted), *inside.tolist())
