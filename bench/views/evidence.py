@@ -26,7 +26,8 @@ def run(request: HttpRequest, run_id: UUID) -> HttpResponse:
     detail = selectors.run_detail(run_id, viewer=viewer)
     if detail is None:
         raise Http404("No run is published under this id.")
-    return render(request, "bench/run.html", {"section": "measure", **runs.context(detail)})
+    rows = selectors.rows_of([detail.config_key], task=detail.task)
+    return render(request, "bench/run.html", {"section": "measure", "rows": rows, **runs.context(detail)})
 
 
 @gzip_page

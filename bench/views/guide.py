@@ -3,6 +3,7 @@
 from asyncenergy_controller.wire import CONSENT_TEXT
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_safe
 
 from bench.pages import gates, methodology
@@ -14,6 +15,7 @@ def measure(request: HttpRequest) -> HttpResponse:
     return render(request, "bench/measure.html", {"section": "measure", "consent": CONSENT_TEXT})
 
 
+@gzip_page
 @require_safe
 def methodology_page(request: HttpRequest) -> HttpResponse:
     """What a number means, with the limits and formulas as the code holds them."""

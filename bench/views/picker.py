@@ -5,6 +5,7 @@ from typing import Any
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils.cache import patch_vary_headers
+from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_safe
 from django_htmx.http import push_url
 
@@ -15,6 +16,7 @@ from bench.pages.board import marks
 from bench.views.htmx import HtmxRequest, is_swap
 
 
+@gzip_page
 @require_safe
 def picker(request: HtmxRequest) -> HttpResponse:
     """The measured configuration that fits best; for htmx only the answer."""

@@ -1,6 +1,7 @@
 /* Progressive enhancement only: every page is complete without this file.
    1. explanations open on focus and hover as well as on press
-   2. answers of the API are shown indented */
+   2. answers of the API are shown indented
+   3. the section's menu on a phone starts at the page that is shown */
 (() => {
   "use strict";
 
@@ -49,4 +50,7 @@
     event.detail.serverResponse = JSON.stringify(JSON.parse(event.detail.serverResponse), null, 2);
     event.detail.shouldSwap = true;
   });
+
+  /* 3 the section's menu on a phone starts at the page that is shown ---------------------- */
+  document.querySelector(".subnav [aria-current]")?.scrollIntoView({ inline: "center", block: "nearest" });
 })();

@@ -11,7 +11,9 @@ from bench.models import BoardConfig, BoardRow, Run
 from bench.services.board import board_rebuild
 from bench.services.ingest import submission_ingest
 from bench.services.moderation import submission_publish_demo, submission_publish_reference
+from tests.bench.corpus import published
 from tests.people import make_user
+from tests.wire.bundles import make_items, make_trace
 
 REFERENCE = Path(__file__).resolve().parents[2] / "bench" / "reference" / "h200-smollm2-135m.json.gz"
 NOW = "2026-08-20T12:00:00+00:00"
@@ -132,5 +134,21 @@ def publish_simulated_run() -> Run:
     """A run whose energy is simulated, published as a demonstration does."""
     run = submit_recorded_run(make_user("demo@example.org"), energy_source="simulated")
     submission_publish_demo(submission=run.submission)
+    board_rebuild(full=True)
+    return run
+
+
+def publish_run_with_a_fit(account: User, by: User, n: int = 40) -> Run:
+    """A run at 100 W whose items take 0.1 s, and 2 ms for each token asked and 20 ms for each answered."""
+    asked, answered = [50 + 7 * i % 90 for i in range(n)], [5 + 11 * i % 60 for i in range(n)]
+    lasting = [0.1 + 0.002 * p + 0.02 * c for p, c in zip(asked, answered, strict=True)]
+    starts = [2.0 + sum(lasting[:i]) for i in range(n)]
+    items = make_items(n, right=n // 2) | {
+        "prompt_tokens": asked,
+        "completion_tokens": answered,
+        "t_start_s": starts,
+        "t_end_s": [start + seconds for start, seconds in zip(starts, lasting, strict=True)],
+    }
+    run = published(account, by, items=items, trace=make_trace(starts[-1] + 5.0), settings={"prefix_cache": "off"})
     board_rebuild(full=True)
     return run

@@ -8,8 +8,13 @@ from bench import selectors
 from bench.presentation import between, significant
 from bench.services.ingest import submission_ingest
 from bench.services.moderation import run_publish, run_withdraw
-from tests.bench.corpus import sent, sent_totals
-from tests.bench.pages_corpus import publish_recorded_runs, publish_simulated_run, submit_recorded_run
+from tests.bench.corpus import published, sent, sent_totals
+from tests.bench.pages_corpus import (
+    publish_recorded_runs,
+    publish_run_with_a_fit,
+    publish_simulated_run,
+    submit_recorded_run,
+)
 from tests.bench.pages_html import read
 from tests.wire.bundles import make_bundle, make_run, make_trace
 
@@ -212,12 +217,42 @@ def test_an_unknown_run_is_not_found_in_words(client):
     assert "There is nothing here" in read(response).text
 
 
-def test_a_run_page_takes_two_queries(client, recorded, django_assert_num_queries):
+def test_a_run_page_takes_three_queries(client, recorded, django_assert_num_queries):
     run = recorded["bfloat16", "arith_recorded", 1]
-    with django_assert_num_queries(2):
+    with django_assert_num_queries(3):
         page_of(client, run)
 
 
 def test_the_run_page_is_read_only(client, recorded):
     run = recorded["bfloat16", "arith_recorded", 1]
     assert client.post(f"/bench/runs/{run.pk}/").status_code == 405
+
+
+def test_a_fit_stands_with_its_parts_and_its_line(client, submitter, maintainer):
+    run = publish_run_with_a_fit(submitter, maintainer)
+    page = read(client.get(f"/bench/runs/{run.pk}/"))
+    assert "Each token of the answer 2.00 J" in page.text
+    assert "Each token of the question 0.200 J" in page.text
+    (chart,) = [figure for figure in page.all("div") if figure.get("data-chart") == "fit"]
+    assert float(chart["data-slope"]) == pytest.approx(2.0, rel=0.01)
+    assert float(chart["data-start"]) == pytest.approx(10 + 0.2 * 94.5, rel=0.02)  # the median question has 94.5 tokens
+    points = [row for row in page.all("tr") if "data-tokens" in row]
+    assert len(points) == 40
+    assert float(points[0]["data-j"]) == pytest.approx(100 * (0.1 + 0.002 * 50 + 0.02 * 5), rel=0.01)
+
+
+def test_without_a_fit_the_page_says_why_and_draws_none(client):
+    run = publish_recorded_runs()["bfloat16", "arith_recorded", 1]
+    page = read(client.get(f"/bench/runs/{run.pk}/"))
+    assert "too much alike in length to tell the parts apart" in page.text
+    assert "fit" not in page.values("data-chart")
+
+
+def test_a_run_leads_to_its_configuration_while_it_stands_on_the_board(client, submitter, maintainer):
+    run = publish_run_with_a_fit(submitter, maintainer)
+    link = f"/bench/configs/{run.config_key}/"
+    assert link in read(client.get(f"/bench/runs/{run.pk}/")).values("href")
+    assert client.get(link).status_code == 200
+    apart = published(submitter, maintainer, suite="calibrate", max_tokens=99)
+    page = read(client.get(f"/bench/runs/{apart.pk}/"))
+    assert f"/bench/configs/{apart.config_key}/" not in page.values("href")

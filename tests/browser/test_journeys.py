@@ -1,16 +1,19 @@
 """Ways through the site: from a GPU to a model, from two rows to their difference, from a setting to its effect."""
 
 import re
+from importlib import import_module
 
 import pytest
+from django.apps import apps
 from playwright.sync_api import expect
 
-from tests.bench.pages_corpus import make_row
+from tests.bench.pages_corpus import make_row, publish_run_with_a_fit
 from tests.bench.test_pages_data import sweep
 from tests.bench.test_pages_picker import row
 from tests.browser.chromium import NARROW, window
 from tests.browser.conftest import Complaints
 from tests.browser.test_pages import DRAWN
+from tests.people import make_maintainer, make_user
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 RED = """([canvas, token]) => {
@@ -127,3 +130,15 @@ def test_a_gate_unfolds_its_code_with_the_keyboard(page, live_server):
     summary.focus()
     page.keyboard.press("Enter")
     expect(page.locator("#drift pre")).to_contain_text("def drift")
+
+
+def test_the_fit_of_a_run_is_drawn_over_its_items(page, live_server):
+    import_module("bench.migrations.0002_grant_moderation").grant(
+        apps, None
+    )  # tests before this one emptied all tables
+    run = publish_run_with_a_fit(make_user(), make_maintainer())
+    complaints = Complaints(page)
+    page.goto(f"{live_server.url}/bench/runs/{run.pk}/")
+    canvas = page.locator("[data-chart=fit] canvas")
+    assert canvas.evaluate(DRAWN)
+    assert complaints.heard == []

@@ -5,6 +5,7 @@ import re
 import pytest
 
 from bench.models import BoardRow
+from bench.verification.hardware import MEMORY_BANDWIDTH
 from learn import evidence, markdown
 from learn.views import CONTENT
 from tests.bench.pages_corpus import make_config, make_row, publish_recorded_runs
@@ -66,7 +67,8 @@ def test_devices_are_compared_with_one_setup_and_with_what_their_makers_say(clie
     text, links = answer(client, "hardware")
     assert "On arith, H200 needs 2.00 times the energy of RTX 3090 for a correct answer." in text
     assert "overlap" not in text
-    assert "936.2 GB/s memory bandwidth, by the NVIDIA product page" in text
+    source = MEMORY_BANDWIDTH["RTX 3090"].source
+    assert f"936.2 GB/s memory bandwidth, by the {source}" in text
     assert "/bench/leaderboard/?gpu_class=RTX+3090" in links
 
 
