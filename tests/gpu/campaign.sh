@@ -45,27 +45,24 @@ for part in "$@"; do
       ;;
     bfloat16)
       serve bfloat16 BF16 || exit 1
-      measure bf16-c1 arith 1 32 64 2
+      measure bf16-c1 arith 1 64 64 2
       measure bf16-c4 arith 4 120 64 2
       measure bf16-c16 arith 16 400 64 2
-      measure bf16-c64 arith 64 1200 64 2
+      measure bf16-c64 arith 64 900 64 2
       ;;
     float32)
       serve float32 F32 || exit 1
-      measure f32-c1 arith 1 32 64 2
-      measure f32-c16 arith 16 400 64 2
+      measure f32-c1 arith 1 40 64 2
+      measure f32-c16 arith 16 240 64 2
       ;;
     gsm8k)
       serve bfloat16 BF16 || exit 1
-      measure gsm8k-c1 gsm8k 1 12 200 2 --dataset-dir "$data"
+      measure gsm8k-c1 gsm8k 1 16 200 2 --dataset-dir "$data"
       measure gsm8k-c16 gsm8k 16 96 200 2 --dataset-dir "$data"
       ;;
     cost)
-      serve bfloat16 BF16 || exit 1
-      for turn in 1 2 3; do
-        measure "cost-on-$turn" arith 1 24 64 1 --meter nvml
-        measure "cost-off-$turn" arith 1 24 64 1 --meter null
-      done
+      stop
+      python3 "$here/sampler_cost.py" | tee "$out/sampler_cost.jsonl"
       ;;
   esac
 done

@@ -1,17 +1,23 @@
-"""Does watching cost speed? Decodes with the shape of SmolLM2-135M on the GPU, the sampler on and off in turn.
+"""Does watching cost speed? SmolLM2-135M's shape on the GPU, the sampler on and off in turn.
 
     python tests/gpu/sampler_cost.py [PAIRS] [SECONDS]
 
-Weights are random (speed does not depend on them), so nothing needs to be carried. Prints one JSON line.
+`prefill` reads whole batches of prompts, so the GPU is what is waited for; `decode` answers one question token by
+token, so the processor is. Weights are random (speed does not depend on them), so nothing needs to be carried.
+Prints one JSON line for each: the tokens a second of every window, and the ratio on/off with its 95 % interval.
 """
 
 import json
+import random
 import statistics
 import sys
 import time
+from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 import torch
+from asyncenergy_controller.meters.base import Meter
 from asyncenergy_controller.meters.select import open_meter
 from asyncenergy_controller.sampler import Sampler
 from transformers import LlamaConfig, LlamaForCausalLM
@@ -26,10 +32,23 @@ SHAPE = LlamaConfig(
     max_position_embeddings=2048,
 )
 TOKENS_PER_ANSWER = 64
+PROMPTS, TOKENS_PER_PROMPT = 128, 512
+WARM_UP_S = 5.0
+DRAWS = 2_000
+
+Work = Callable[[Any], int]
 
 
 @torch.inference_mode()
-def answer(model: Any) -> int:
+def prefill(model: Any) -> int:
+    """Read one batch of prompts and wait for its last word; returns its tokens."""
+    ids = torch.ones((PROMPTS, TOKENS_PER_PROMPT), dtype=torch.long, device=model.device)
+    model(input_ids=ids, use_cache=False, logits_to_keep=1).logits[0, -1].argmax().item()
+    return ids.numel()
+
+
+@torch.inference_mode()
+def decode(model: Any) -> int:
     """Decode one answer; returns its tokens."""
     ids = torch.ones((1, 60), dtype=torch.long, device=model.device)
     cache = None
@@ -40,31 +59,40 @@ def answer(model: Any) -> int:
     return TOKENS_PER_ANSWER
 
 
-def tokens_per_s(model: Any, seconds: float) -> float:
+def tokens_per_s(work: Work, model: Any, seconds: float) -> float:
     started, tokens = time.monotonic(), 0
     while time.monotonic() - started < seconds:
-        tokens += answer(model)
+        tokens += work(model)
     return tokens / (time.monotonic() - started)
 
 
-def main(pairs: int = 8, seconds: float = 4.0) -> None:
-    model = LlamaForCausalLM(SHAPE).to("cuda", torch.bfloat16).eval()
-    tokens_per_s(model, 5.0)
-    meter = open_meter("nvml")
-    ratios, on, off = [], [], []
+def windows(work: Work, model: Any, meter: Meter, pairs: int, seconds: float) -> dict[bool, list[float]]:
+    """Tokens a second in each window, by whether it was watched; the order turns with every pair."""
+    speeds: dict[bool, list[float]] = {True: [], False: []}
     for turn in range(pairs):
         for watched in (True, False) if turn % 2 else (False, True):
-            if watched:
-                with Sampler(meter, period_s=0.2):
-                    on.append(tokens_per_s(model, seconds))
-            else:
-                off.append(tokens_per_s(model, seconds))
-        ratios.append(on[-1] / off[-1])
-    print(
-        json.dumps(
-            {"ratio_median": statistics.median(ratios), "ratios": ratios, "on_tokens_s": on, "off_tokens_s": off}
-        )
-    )
+            with Sampler(meter, period_s=0.2) if watched else nullcontext():
+                speeds[watched].append(tokens_per_s(work, model, seconds))
+    return speeds
+
+
+def ratio_interval(speeds: dict[bool, list[float]]) -> tuple[float, float]:
+    """95 % interval of the median ratio, over redrawn pairs."""
+    ratios = [on / off for on, off in zip(speeds[True], speeds[False], strict=True)]
+    draw = random.Random(0)
+    medians = sorted(statistics.median(draw.choices(ratios, k=len(ratios))) for _ in range(DRAWS))
+    return medians[round(0.025 * DRAWS)], medians[round(0.975 * DRAWS)]
+
+
+def main(pairs: int = 30, seconds: float = 1.0) -> None:
+    model = LlamaForCausalLM(SHAPE).to("cuda", torch.bfloat16).eval()
+    meter = open_meter("nvml")
+    for work in (prefill, decode):
+        tokens_per_s(work, model, WARM_UP_S)
+        speeds = windows(work, model, meter, pairs, seconds)
+        ratio = statistics.median(on / off for on, off in zip(speeds[True], speeds[False], strict=True))
+        measured = {"work": work.__name__, "ratio": ratio, "interval": ratio_interval(speeds)}
+        print(json.dumps(measured | {"on_tokens_s": speeds[True], "off_tokens_s": speeds[False]}), flush=True)
 
 
 if __name__ == "__main__":
