@@ -23,10 +23,10 @@ def site_variables(folder: Path, database_url: str) -> dict[str, str]:
 
 
 @contextmanager
-def fresh_site() -> Iterator[Path]:
-    """Django in this process, on an empty SQLite file; yields its folder."""
+def fresh_site(database_url: str | None = None) -> Iterator[Path]:
+    """Django in this process, on that database or an empty SQLite file; yields its folder."""
     with tempfile.TemporaryDirectory(prefix="asyncenergy-benchmark-") as name:
-        variables = site_variables(Path(name), f"sqlite:///{name}/site.sqlite3")
+        variables = site_variables(Path(name), database_url or f"sqlite:///{name}/site.sqlite3")
         for gone in NOT_OURS:
             os.environ.pop(gone, None)
         os.environ.update(variables)

@@ -189,12 +189,17 @@ def noisy(run: dict[str, Any], share: float) -> None:
     trace["gpu_energy_mj"] = np.concatenate(([0.0], np.cumsum(1000 * steps))).tolist()
 
 
+def cut_and_noisy(run: dict[str, Any]) -> None:
+    trimmed(run, 0.1, 0.9)
+    noisy(run, 0.01)
+
+
 REPLAYS: dict[str, Callable[[dict[str, Any]], None]] = {
     "under another model's name": lambda run: run.update(model="SmolLM2-1.7B"),
     "cut to its middle": lambda run: trimmed(run, 0.2, 0.8),
     "cut to its second half": lambda run: trimmed(run, 0.5, 1.0),
     "with noise of 1 %": lambda run: noisy(run, 0.01),
-    "cut and with noise": lambda run: (trimmed(run, 0.1, 0.9), noisy(run, 0.01)),
+    "cut and with noise": cut_and_noisy,
     "ten percent thriftier": lambda run: run["trace"].update(
         gpu_power_w=scale(run["trace"]["gpu_power_w"], 0.9), gpu_energy_mj=scale(run["trace"]["gpu_energy_mj"], 0.9)
     ),
