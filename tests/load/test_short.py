@@ -9,7 +9,7 @@ from bench.models import DirtyMark, Run, StoredAnswer
 from bench.selectors import BoardQuery
 from tests.load.corpus import CONFIGURATIONS, make_corpus
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.campaign, pytest.mark.django_db]
 READS = ("leaderboard", "recommend", "routing-table", "sweeps", "facets")
 MOST_REBUILD_S = 20.0
 
