@@ -9,10 +9,9 @@ import asyncenergy_controller
 import psutil
 import pynvml
 import pytest
-from asyncenergy_controller.errors import UsageError
 from asyncenergy_controller.meters.gpu_writes import READ_ONLY, WriteRefused
 from asyncenergy_controller.meters.power_journal import Entry, Journal, JournalBroken
-from asyncenergy_controller.meters.power_limit import POLICY, PowerControl, heal_leftovers
+from asyncenergy_controller.meters.power_limit import PowerControl, heal_leftovers
 
 from .fakes_nvml import FakeBoard, FakeNvml, install
 
@@ -35,7 +34,7 @@ def nvml(monkeypatch, tmp_path):
 
 
 def control(folder, device=None, policy="preserve"):
-    return PowerControl(folder, device, environ={POLICY: policy})
+    return PowerControl(folder, device, policy=policy, environ={})
 
 
 def entry_of(folder, board) -> Entry:
@@ -126,11 +125,6 @@ def test_a_limit_raised_above_stock_is_not_taken_away_from_its_owner(nvml, folde
         power.set_limit_w(595)
     assert refused.value.reason == "owner_limit"
     assert nvml.limit_w(nvml.boards[0]) == 750
-
-
-def test_an_unknown_policy_is_refused(nvml, folder):
-    with pytest.raises(UsageError, match="'keep'"):
-        control(folder, policy="keep")
 
 
 def test_without_permission_the_sweep_is_refused_and_leaves_no_journal(nvml, folder):

@@ -64,6 +64,17 @@ def test_nothing_is_sent_after_opt_out(box, server, file):
     assert server.asked == []
 
 
+@pytest.mark.parametrize(("optin", "agrees", "why"), [("false", True, "is false"), ("true", False, "an earlier text")])
+def test_the_deployed_opt_in_may_forbid_but_never_stands_for_the_text(tmp_path, server, file, optin, agrees, why):
+    box = Box(tmp_path, api_url=server.url)
+    if agrees:
+        box.run("bench", "opt-in")
+    result = box.run("bench", "submit", file, env=box.env | {"BENCH_OPTIN": optin})
+    assert result.exit_code == ExitCode.USAGE
+    assert why in result.stderr
+    assert server.asked == []
+
+
 def test_a_changed_consent_text_needs_a_new_opt_in(box, server, file):
     (box.home / "config" / "consent.json").write_text('{"consent_version": "0"}')
     result = box.run("bench", "submit", file)

@@ -10,7 +10,7 @@ from asyncenergy_controller.errors import ControllerError, MeterUnavailable
 from asyncenergy_controller.meters.base import MeterInfo
 from asyncenergy_controller.meters.gpu_writes import WriteRefused
 from asyncenergy_controller.meters.power_journal import JournalBroken
-from asyncenergy_controller.meters.power_limit import PowerControl
+from asyncenergy_controller.meters.power_limit import Policy, PowerControl
 
 CAPPABLE_METERS = ("nvml", "nvidia-smi")
 
@@ -26,6 +26,7 @@ class UnitPower:
     journal_dir: Path
     device: str | None
     metered: MeterInfo
+    policy: Policy
 
     @contextmanager
     def __call__(self, unit: Unit) -> Iterator[None]:
@@ -41,7 +42,7 @@ class UnitPower:
         if self.metered.meter.split("+")[0] not in CAPPABLE_METERS:
             raise UnitSkipped(f"no NVIDIA GPU is metered here (meter {self.metered.meter}), so none can be limited")
         try:
-            control = stack.enter_context(PowerControl(self.journal_dir, self.device))
+            control = stack.enter_context(PowerControl(self.journal_dir, self.device, policy=self.policy))
             if unit.power_cap is not None:
                 control.set_limit_w(unit.power_cap * control.limits().default_w)
             if unit.clock_lock_mhz is not None:

@@ -51,7 +51,7 @@ def submit(
 ) -> None:
     """Send bundles. One that fails is kept and sent again by `bench submit`; the server stores it once."""
     settings = options.settings(ctx)
-    consent.require_consent(settings.config_dir)
+    consent.require_consent(settings)
     bundles = [_bundle(target, settings) for target in targets or ()]
     if not targets:
         bundles = Uploads(settings.data_dir, settings.api_url).pending()

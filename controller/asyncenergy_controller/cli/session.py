@@ -33,7 +33,7 @@ def measure(ctx: typer.Context, options: Measuring, make_plan: Callable[[Setting
     """Run a fresh plan, or what is left of an unfinished one; raises typer.Exit where the code isn't 0."""
     settings = options.settings(ctx)
     if options.submit:
-        require_consent(settings.config_dir)
+        require_consent(settings)
     plan = make_plan(settings)
     store = RunStore(settings.data_dir)
     unfinished = _unfinished(store, plan) if options.resume else None
@@ -103,7 +103,7 @@ def _measured(
             node=node_entry(settings.config_dir, known),
             observer=bar,
             sensor=known_sensor(settings.data_dir, known),
-            power=UnitPower(settings.power_journal_dir, settings.device, known),
+            power=UnitPower(settings.power_journal_dir, settings.device, known, settings.power_cap_policy),
             sample_period_s=settings.sample_period_s,
         )
         with stopping_on_signals(bench.stop):

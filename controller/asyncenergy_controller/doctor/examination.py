@@ -249,7 +249,8 @@ def _power_limit(settings: Settings, info: MeterInfo) -> Check:
     if info.energy_boundary != "gpu_board":
         return Check("power limit", "skip", "no GPU is metered")
     try:
-        why_not = PowerControl(settings.power_journal_dir, settings.device).why_not()
+        control = PowerControl(settings.power_journal_dir, settings.device, policy=settings.power_cap_policy)
+        why_not = control.why_not()
     except ControllerError as error:
         why_not = error.message
     if why_not is None:

@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import psutil
 
-from asyncenergy_controller.errors import MeterUnavailable, UsageError
+from asyncenergy_controller.errors import MeterUnavailable
 from asyncenergy_controller.meters.devices import Board, select_boards
 from asyncenergy_controller.meters.gpu_writes import (
     READ_ONLY,
@@ -23,8 +23,7 @@ from asyncenergy_controller.meters.gpu_writes import (
 from asyncenergy_controller.meters.nvml_library import explain, list_boards, open_nvml
 from asyncenergy_controller.meters.power_journal import Entry, Journal, JournalBroken, load
 
-POLICY = "POWER_CAP_POLICY"
-POLICIES = ("preserve", "managed")
+Policy = Literal["preserve", "managed"]
 SLACK_MW = 1000
 """A driver may round a limit to its own steps."""
 
@@ -51,15 +50,19 @@ class Healing:
 class PowerControl:
     """Changes the selected boards together; the end of the `with` block puts them back.
 
-    `POWER_CAP_POLICY=preserve` (the default) keeps below the limit that was found, and puts that one back; `managed`
-    puts back the factory default.
+    `preserve` keeps below the limit that was found, and puts that one back; `managed` puts back the factory default.
     """
 
     def __init__(
-        self, journal_folder: Path, device: str | None = None, *, environ: Mapping[str, str] = os.environ
+        self,
+        journal_folder: Path,
+        device: str | None = None,
+        *,
+        policy: Policy = "preserve",
+        environ: Mapping[str, str] = os.environ,
     ) -> None:
-        """Choose the boards as the meter does. Raises MeterUnavailable, DeviceNotFound, UsageError."""
-        self._managed = _policy(environ) == "managed"
+        """Choose the boards as the meter does. Raises MeterUnavailable, DeviceNotFound."""
+        self._managed = policy == "managed"
         self._nvml = open_nvml()
         self._boards = select_boards(list_boards(self._nvml), device, environ).boards
         self._journal = Journal(journal_folder)
@@ -165,8 +168,9 @@ class PowerControl:
         owner_w = min(self._entry(board).before_mw for board in self._boards) / 1000
         if owner_w > limits.default_w or watts > owner_w:
             raise WriteRefused(
-                f"the limit was found at {owner_w:g} W (factory default {limits.default_w:g} W), and {POLICY}=preserve "
-                f"neither goes above it nor takes a raised one away: set {POLICY}=managed to use the factory default",
+                f"the limit was found at {owner_w:g} W (factory default {limits.default_w:g} W). The policy "
+                "'preserve' neither goes above it nor takes a raised one away: power_cap_policy = 'managed' uses the "
+                "factory default",
                 reason="owner_limit",
             )
 
@@ -238,13 +242,6 @@ def _verify(nvml: Any, board: Board, limit_mw: int) -> None:
 def _by_hand(entry: Entry) -> str:
     unlock = f"sudo nvidia-smi -i {entry.uuid} -rgc; " if entry.clock_locked else ""
     return f"By hand: {unlock}sudo nvidia-smi -i {entry.uuid} -pl {entry.restore_mw / 1000:g}"
-
-
-def _policy(environ: Mapping[str, str]) -> str:
-    policy = environ.get(POLICY, POLICIES[0])
-    if policy not in POLICIES:
-        raise UsageError(f"{POLICY} is {policy!r}: it must be {' or '.join(POLICIES)}")
-    return policy
 
 
 def _range(nvml: Any, board: Board) -> PowerRange:
