@@ -91,14 +91,38 @@ def test_a_flag_wins_over_the_environment_that_over_the_file_that_over_the_defau
     config.mkdir()
     (config / "config.toml").write_text('server_timeout_s = 5\nrequest_timeout_s = 6\napi_url = "http://file"\n')
     monkeypatch.setenv("ASYNCENERGY_REQUEST_TIMEOUT_S", "7")
-    shown = box.json("config", "--api-url", "http://flag")
+    shown = values(box.json("config", "--api-url", "http://flag"))
     assert (shown["server_timeout_s"], shown["request_timeout_s"], shown["api_url"]) == (5, 7, "http://flag")
     assert shown["meter"] == Settings.model_fields["meter"].default
 
 
 def test_a_global_option_holds_for_the_command_behind_it(box):
-    assert box.json("--api-url", "http://global", "config")["api_url"] == "http://global"
-    assert box.json("--api-url", "http://global", "config", "--api-url", "http://own")["api_url"] == "http://own"
+    assert values(box.json("--api-url", "http://global", "config"))["api_url"] == "http://global"
+    own = box.json("--api-url", "http://global", "config", "--api-url", "http://own")
+    assert values(own)["api_url"] == "http://own"
+    assert (own["api_url"]["from"], own["api_url"]["name"]) == ("flag", "--api-url")
+
+
+def test_config_says_where_each_value_came_from(box, monkeypatch):
+    (box.home / "config").mkdir()
+    (box.home / "config" / "config.toml").write_text("server_timeout_s = 5\n")
+    monkeypatch.setenv("CONTROLLER_ID", "old-box")
+    shown = box.json("config")
+    assert shown["server_timeout_s"] == {
+        "value": 5.0,
+        "from": "file",
+        "name": str(box.home / "config" / "config.toml"),
+    }
+    assert shown["controller_id"] == {"value": "old-box", "from": "environment", "name": "CONTROLLER_ID"}
+    assert shown["model"] == {"value": None, "from": "default", "name": None}
+    rows = {line.split()[1]: line for line in box.run("config").stdout.splitlines() if line.startswith("│ ")}
+    assert "config.toml" in rows["server_timeout_s"]
+    assert "CONTROLLER_ID" in rows["controller_id"]
+    assert set(Settings.model_fields) <= set(rows)
+
+
+def values(shown):
+    return {name: setting["value"] for name, setting in shown.items()}
 
 
 @pytest.mark.parametrize(

@@ -24,8 +24,12 @@ class Common:
 
     def settings(self, ctx: typer.Context) -> Settings:
         """Settings with the command's own options before the global ones."""
-        given = {field.name: getattr(self, field.name) for field in fields(self) if field.name in Settings.model_fields}
-        return load_settings(**(ctx.obj or {}) | {name: value for name, value in given.items() if value is not None})
+        return load_settings(**self.given(ctx))
+
+    def given(self, ctx: typer.Context) -> dict[str, Any]:
+        """What flags say of settings; None where a flag was not given."""
+        own = {field.name: getattr(self, field.name) for field in fields(self) if field.name in Settings.model_fields}
+        return (ctx.obj or {}) | {name: value for name, value in own.items() if value is not None}
 
 
 @dataclass(frozen=True)
