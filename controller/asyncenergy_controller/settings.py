@@ -1,7 +1,6 @@
 """What a person may set. A flag wins over the environment, the environment over config.toml, that over the default."""
 
 import os
-import platform
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -59,10 +58,6 @@ def _default_state_dir() -> Path:
     return platformdirs.user_state_path(APP_NAME)
 
 
-def _default_controller_id() -> str:
-    return platform.node().partition(".")[0] or "controller"
-
-
 class Settings(BaseSettings):
     """One line a setting; `description` is what `async-energy-controller config` prints."""
 
@@ -94,10 +89,10 @@ class Settings(BaseSettings):
     config_dir: Path = Field(
         default_factory=_default_config_dir, description="config.toml, jobs.json, consent, login, salt"
     )
-    controller_id: str = Field(
-        default_factory=_default_controller_id,
+    controller_id: str | None = Field(
+        None,
         pattern=r"^[^\x00-\x1f\x7f]{1,120}$",
-        description="name of this machine at the server; a workflow runs where it was registered",
+        description="name of this machine at the server; empty: a random one, made once",
     )
     job_catalog: Path = Field(
         default_factory=lambda others: others["config_dir"] / JOBS_FILE, description="the jobs that may run here"
