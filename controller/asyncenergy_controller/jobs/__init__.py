@@ -1,0 +1,1 @@
+"""jobs.json: what this machine runs, and nothing else does it run."""
