@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from asyncenergy_controller.metrics import integrate_power_j, wrapping_counter_energy_j
-from asyncenergy_controller.metrics.sampling import THERMAL_THROTTLE
+from asyncenergy_controller.metrics.throttling import THERMAL_THROTTLE
 
 JOULES_PER_WH = 3600.0
 BUCKETS_AT_MOST = 120

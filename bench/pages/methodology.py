@@ -15,6 +15,7 @@ from asyncenergy_controller.metrics import (
     sampling,
     sweeps,
     tiers,
+    totals,
 )
 
 from bench import grading
@@ -56,7 +57,7 @@ class Grade:
 _CHAPTERS: tuple[tuple[str, tuple[Code, ...]], ...] = (
     (
         "Energy from samples and counters",
-        (energy.integrate_power_j, energy.counter_energy_j, energy.wrapping_counter_energy_j, energy.item_energies_j),
+        (totals.integrate_power_j, totals.counter_energy_j, totals.wrapping_counter_energy_j, energy.item_energies_j),
     ),
     ("Readings against each other", (readings.energy_figures, readings.wall_figures, readings.drift_pct)),
     ("Answers, tokens and speed", (answers.answer_figures, answers.speed_figures, answers.cost_figures)),

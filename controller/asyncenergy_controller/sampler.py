@@ -12,6 +12,7 @@ from typing import Any, Self
 from asyncenergy_controller.clock import monotonic
 from asyncenergy_controller.errors import UsageError
 from asyncenergy_controller.meters.base import Meter, Reading
+from asyncenergy_controller.meters.energy import energy_of
 
 MIN_PERIOD_S = 0.05
 """Faster polling has returned zeros and errors from drivers."""
@@ -45,7 +46,7 @@ class Trace:
 
     def columns(self) -> dict[str, Any]:
         """Return the trace as it stands in a bundle: relative time, counters rebased, no column without a value."""
-        readings = _strictly_rising(self.readings)
+        readings = strictly_rising(self.readings)
         columns: dict[str, Any] = {"t_s": [reading.t_s - self.t0_s for reading in readings]}
         columns |= {name: [getattr(reading, name) for reading in readings] for name in CHANNELS}
         columns |= {name: _rebased([getattr(reading, name) for reading in readings]) for name in COUNTERS}
@@ -117,17 +118,9 @@ class Sampler:
 
     def energy_so_far_j(self) -> float | None:
         """Return the energy since the start by the best channel there is, None where none gives one."""
-        from asyncenergy_controller import metrics  # numpy: only for those who ask
-
-        readings = self._readings[:]
-        joules = metrics.counter_energy_j([reading.gpu_energy_mj for reading in readings]).joules
-        if joules is None:
-            joules = metrics.integrate_power_j([r.t_s for r in readings], [r.gpu_power_w for r in readings])
-        if joules is None:
-            range_uj = self._meter.info().cpu_energy_range_uj
-            cpu_uj = [reading.cpu_energy_uj for reading in readings]
-            joules = metrics.wrapping_counter_energy_j(cpu_uj, range_uj).joules
-        return joules
+        with self._one_at_a_time:
+            info = self._meter.info()
+        return energy_of(strictly_rising(self._readings[:]), info).joules
 
     def __enter__(self) -> Self:
         return self.start()
@@ -165,7 +158,7 @@ def next_deadline_s(t0_s: float, period_s: float, now_s: float) -> float:
     return deadline_s if deadline_s > now_s else deadline_s + period_s
 
 
-def _strictly_rising(readings: Sequence[Reading]) -> list[Reading]:
+def strictly_rising(readings: Sequence[Reading]) -> list[Reading]:
     """Leave out readings that a coarse clock puts at the same instant as the one before."""
     kept: list[Reading] = []
     for reading in readings:

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from timeit import repeat
 
+import pytest
+from asyncenergy_controller import metrics
 from asyncenergy_controller.metrics import METHODOLOGY_VERSION, recompute_run
 
 from .runs import made_run
@@ -14,10 +16,24 @@ FORBIDDEN = ("django", "typer", "rich", "pynvml", "httpx2", "pydantic", "asyncen
 
 
 def test_importing_the_formulas_loads_no_meter_no_network_no_server_and_not_what_only_a_fit_needs():
-    code = "import sys, asyncenergy_controller.metrics; print('\\n'.join(sys.modules))"
+    code = "import sys; from asyncenergy_controller.metrics import *; print('\\n'.join(sys.modules))"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert "asyncenergy_controller.metrics.figures" in loaded
     assert [name for name in loaded if name.split(".")[0] in FORBIDDEN] == []
+
+
+def test_every_name_of_the_package_is_where_it_is_said_to_be():
+    assert sorted(metrics._HOMES) == sorted(metrics.__all__)
+    assert all(getattr(metrics, name) is not None for name in metrics.__all__)
+    with pytest.raises(AttributeError, match="no_such_formula"):
+        metrics.no_such_formula  # noqa: B018 - the access is what is tested
+
+
+def test_energy_totals_need_no_arrays():
+    code = "import sys; from asyncenergy_controller.metrics import totals, throttling, reasons; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert "asyncenergy_controller.metrics.totals" in loaded
+    assert "numpy" not in loaded
 
 
 def test_the_methodology_has_a_version():

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from asyncenergy_controller.bench.stop import StopFlag
 from asyncenergy_controller.errors import ControllerError
 from asyncenergy_controller.meters.base import Reading
-from asyncenergy_controller.metrics.sampling import HW_THERMAL
+from asyncenergy_controller.metrics.throttling import HW_THERMAL
 
 
 class TooHot(ControllerError):

@@ -1,4 +1,4 @@
-"""Energy out of samples: power integrated over time, and counters read at two instants."""
+"""Energy at any instant within a trace, and of the items in it."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -6,16 +6,7 @@ from typing import Self
 import numpy as np
 
 from .columns import Array, Numbers, require_same_length, to_array, to_times
-
-MAX_HOLE_S = 30.0
-
-
-@dataclass(frozen=True, slots=True)
-class CounterReading:
-    """Energy between a counter's first and last valid reading, or None and why it is void."""
-
-    joules: float | None
-    reason: str | None = None
+from .totals import counter_energy_j, trapezoid_j
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +26,7 @@ class Channel:
         if t_s.size < 2:
             return None
         steps_s = np.diff(t_s)
-        energy_j = np.cumsum(steps_s * (power_w[1:] + power_w[:-1]) / 2)
+        energy_j = np.cumsum(trapezoid_j(steps_s, power_w[:-1], power_w[1:]))
         return cls(t_s, np.concatenate(([0.0], energy_j)), power_w[:-1], np.diff(power_w) / steps_s)
 
     @classmethod
@@ -66,56 +57,6 @@ class Channel:
         return float(np.diff(self.t_s[first:last]).max(initial=0.0))
 
 
-def integrate_power_j(t_s: Numbers, power_w: Numbers) -> float | None:
-    """Trapezoid of power in W over rising times in s, in J.
-
-    Missing samples are skipped. None with fewer than two valid samples or a hole of over 30 s: the energy in
-    a hole was not measured. Raises ValueError for columns of different length or times that do not rise.
-    """
-    times, power = to_times(t_s), to_array(power_w, "power_w")
-    require_same_length(t_s=times, power_w=power)
-    channel = Channel.of_power(times, power)
-    if channel is None or np.diff(channel.t_s).max() > MAX_HOLE_S:
-        return None
-    return float(channel.energy_j[-1])
-
-
-def counter_energy_j(readings_mj: Numbers) -> CounterReading:
-    """Last minus first valid reading of a counter in mJ, in J.
-
-    The first valid reading is a baseline. A counter that falls was reset: void, since what it lost is unknown. One
-    that did not move has measured nothing: what runs draws power, so its step was not yet over, or it is stuck.
-    """
-    valid = _valid(readings_mj)
-    reason = _void_reason(valid) or ("counter_reset" if np.diff(valid).min() < 0 else None)
-    return _counted(valid, reason, 1e3)
-
-
-def wrapping_counter_energy_j(readings_uj: Numbers, range_uj: float | None) -> CounterReading:
-    """Energy in J of a counter in µJ that starts again at 0 after `range_uj` (RAPL); each wrap is corrected."""
-    valid = _valid(readings_uj)
-    reason = _void_reason(valid)
-    if reason is None:
-        valid, reason = unwrap_uj(valid, range_uj)
-    return _counted(valid, reason, 1e6)
-
-
-def unwrap_uj(readings_uj: Array, range_uj: float | None) -> tuple[Array, str | None]:
-    """The readings with every wrap added back, and why they are void if they are. Missing readings stay missing."""
-    known = ~np.isnan(readings_uj)
-    steps = np.diff(readings_uj[known])
-    falls = steps < 0
-    if not falls.any():
-        return readings_uj, None
-    if range_uj is None or not range_uj > 0:
-        return readings_uj, "range_unknown"
-    if steps.min() < -range_uj:
-        return readings_uj, "counter_reset"
-    unwrapped = readings_uj.copy()
-    unwrapped[known] += np.concatenate(([0.0], np.cumsum(falls) * range_uj))
-    return unwrapped, None
-
-
 def item_energies_j(t_s: Numbers, counter_mj: Numbers, starts_s: Numbers, ends_s: Numbers) -> list[float | None]:
     """Energy of each item in J from a counter in mJ, interpolated at the item's start and end.
 
@@ -131,7 +72,7 @@ def item_energies_j(t_s: Numbers, counter_mj: Numbers, starts_s: Numbers, ends_s
     if (ends < starts).any():
         at = int((ends < starts).argmax())
         raise ValueError(f"item {at} ends at {ends[at]} s, before it starts at {starts[at]} s")
-    channel = None if counter_energy_j(counter).reason else Channel.of_counter(times, counter / 1e3)
+    channel = None if counter_energy_j(counter.tolist()).reason else Channel.of_counter(times, counter / 1e3)
     if channel is None:
         return [None] * starts.size
     return [None if np.isnan(energy) else energy for energy in share_energy_j(channel, starts, ends).tolist()]
@@ -152,20 +93,3 @@ def share_energy_j(channel: Channel, starts_s: Array, ends_s: Array) -> Array:
     items = np.full(starts_s.size, np.nan)
     items[known] = total[np.searchsorted(edges, ends_s[known])] - total[np.searchsorted(edges, starts_s[known])]
     return np.where((items == 0) & (ends_s > starts_s), np.nan, items)
-
-
-def _valid(readings: Numbers) -> Array:
-    values = to_array(readings, "readings")
-    return values[~np.isnan(values)]
-
-
-def _counted(valid: Array, reason: str | None, unit: float) -> CounterReading:
-    if reason is None and valid[-1] == valid[0]:
-        reason = "counter_stuck"
-    return CounterReading(None, reason) if reason else CounterReading(float(valid[-1] - valid[0]) / unit)
-
-
-def _void_reason(valid: Array) -> str | None:
-    if valid.size == 0:
-        return "counter_unsupported"
-    return "too_few_readings" if valid.size == 1 else None

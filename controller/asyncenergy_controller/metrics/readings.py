@@ -7,9 +7,8 @@ import numpy as np
 from .columns import number
 from .energy import Channel
 from .recording import Reading, Recording
+from .totals import NAMED_SOURCES, named_source
 
-# Families of sources that keep their name whichever of their readings was used.
-NAMED_SOURCES = frozenset({"rapl", "ioreport", "amdsmi", "simulated"})
 WALL_STEP_S = 2.0
 WALL_STEP_TOLERANCE = 1.05  # a plug polled every 2 s answers a little early or late
 WALL_BIN_S = 10.0
@@ -111,11 +110,9 @@ def ratio(numerator: float | None, denominator: float | None) -> float | None:
 
 def _energy_source(recording: Recording, best_j: float | None) -> str | None:
     claimed = recording.run.get("energy_source")
-    if claimed in NAMED_SOURCES:
-        return str(claimed)
-    if best_j is None:
+    if best_j is None and claimed not in NAMED_SOURCES:
         return None
-    return "counter" if recording.best.is_counter else "integrated"
+    return named_source(claimed, is_counter=recording.best.is_counter)
 
 
 def _drift_standard_error_pct(

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from .columns import Array, to_array, to_times
-from .energy import MAX_HOLE_S, Channel, CounterReading, counter_energy_j, unwrap_uj, wrapping_counter_energy_j
+from .energy import Channel
+from .totals import MAX_HOLE_S, CounterReading, counter_energy_j, unwrap_uj, wrapping_counter_energy_j
 
 POWER_COLUMNS = frozenset({"gpu_power_w", "gpu_power_instant_w", "wall_power_w"})
 
@@ -120,14 +121,18 @@ class Recording:
         readings_mj = self.sample("gpu_energy_mj")
         if self.run.get("energy_boundary") == "cpu_package" and np.isnan(readings_mj).all():
             return self.cpu_counter
-        return self._counter(counter_energy_j(readings_mj), readings_mj / 1e3)
+        return self._counter(counter_energy_j(readings_mj.tolist()), readings_mj / 1e3)
 
     @cached_property
     def cpu_counter(self) -> Reading:
         """The CPU package's counter, wraps corrected."""
-        range_uj, readings_uj = self.sensor.get("cpu_energy_range_uj"), self.sample("cpu_energy_uj")
-        total = wrapping_counter_energy_j(readings_uj, range_uj)
-        return self._counter(total, unwrap_uj(readings_uj, range_uj)[0] / 1e6)
+        range_uj, readings_uj = self.sensor.get("cpu_energy_range_uj"), self.sample("cpu_energy_uj").tolist()
+        unwrapped, void = unwrap_uj(readings_uj, range_uj)
+        if void:
+            return Reading(None, void, is_counter=True)
+        return self._counter(
+            wrapping_counter_energy_j(readings_uj, range_uj), to_array(unwrapped, "cpu_energy_uj") / 1e6
+        )
 
     @cached_property
     def best(self) -> Reading:

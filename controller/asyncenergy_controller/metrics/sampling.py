@@ -8,22 +8,11 @@ import numpy.typing as npt
 
 from .columns import Array
 from .recording import Recording
+from .throttling import SW_POWER_CAP, THERMAL_THROTTLE
 
 HOLE_PERIODS = 2.0
 MIN_PHASE_LOCK_ITEMS = 10
 PHASE_LOCKED_ABOVE = 0.5
-
-# NVML's bit mask of reasons for which the clocks are not at their maximum.
-GPU_IDLE = 0x1
-APPLICATIONS_CLOCKS = 0x2
-SW_POWER_CAP = 0x4
-HW_SLOWDOWN = 0x8
-SYNC_BOOST = 0x10
-SW_THERMAL = 0x20
-HW_THERMAL = 0x40
-HW_POWER_BRAKE = 0x80
-DISPLAY_CLOCK = 0x100
-THERMAL_THROTTLE = HW_SLOWDOWN | SW_THERMAL | HW_THERMAL | HW_POWER_BRAKE
 
 
 class Coverage(NamedTuple):

@@ -1,0 +1,108 @@
+"""One account's calls over HTTP: who we are, what is repeated, and how long we wait."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import httpx2
+import stamina
+
+from asyncenergy_controller.server.answers import decoded
+from asyncenergy_controller.server.errors import NotLoggedIn, NotNow, ServerUnreachable
+from asyncenergy_controller.server.login import Login, LoginFile
+from asyncenergy_controller.settings import Settings
+
+FIRST_WAIT_S = 0.2
+
+
+class Connection:
+    """One server, one account. Calls have a time limit; only those that may be repeated are repeated."""
+
+    def __init__(self, settings: Settings, attempts: int) -> None:
+        self._settings = settings
+        self._attempts = attempts
+        self._file = LoginFile(settings.config_dir)
+        self._http = httpx2.Client(base_url=settings.api_url, timeout=settings.server_timeout_s)
+
+    def close(self) -> None:
+        self._http.close()
+
+    def login_by(self, path: str, email: str, password: str) -> Login:
+        """Ask for tokens once, and keep them."""
+        answer = decoded(self._send("POST", path, json={"email": email, "password": password}))
+        return self._keep(answer, email)
+
+    def repeated(self, method: str, path: str, **body: Any) -> dict[str, Any]:
+        """An idempotent call: repeated while the server can't be reached or says "not now". Raises ServerError."""
+        passing = (NotNow, ServerUnreachable)
+        for attempt in stamina.retry_context(
+            on=passing, attempts=self._attempts, wait_initial=FIRST_WAIT_S, wait_jitter=0.1
+        ):
+            with attempt:
+                return decoded(self._authorised(method, path, **body))
+        raise AssertionError("the last attempt returns or raises")
+
+    def _authorised(self, method: str, path: str, **body: Any) -> httpx2.Response:
+        response = self._send(method, path, credentials=self._credentials(), **body)
+        if response.status_code == httpx2.codes.UNAUTHORIZED and self._settings.api_key is None:
+            self._refresh(response)
+            response = self._send(method, path, credentials=self._credentials(), **body)
+        return response
+
+    def _keep(self, answer: dict[str, Any], email: str) -> Login:
+        login = Login(self._settings.api_url, email, answer["access_token"], answer["refresh_token"])
+        self._file.write(login)
+        return login
+
+    def _credentials(self) -> dict[str, str]:
+        """The API key, else the kept login, else a login with the e-mail and password of the settings."""
+        settings = self._settings
+        if settings.api_key:
+            return {"X-API-Key": settings.api_key.get_secret_value()}
+        login = self._file.read(settings.api_url)
+        if login is None and settings.email and settings.password:
+            login = self.login_by("/auth/login", settings.email, settings.password.get_secret_value())
+        if login is None:
+            raise NotLoggedIn(
+                f"You are not logged in at {settings.api_url}. Use `async-energy-controller login`, or set "
+                "ASYNCENERGY_API_KEY."
+            )
+        return {"Authorization": f"Bearer {login.access_token}"}
+
+    def _refresh(self, refused: httpx2.Response) -> None:
+        """Spend the refresh token, unless another process has just done so and kept the new pair."""
+        login = self._file.read(self._settings.api_url)
+        if login is None:
+            return
+        if refused.request.headers.get("Authorization") != f"Bearer {login.access_token}":
+            return
+        response = self._send("POST", "/auth/refresh", json={"refresh_token": login.refresh_token})
+        if response.status_code == httpx2.codes.UNAUTHORIZED:
+            self._file.forget()
+            return
+        self._keep(decoded(response), login.email)
+
+    def _send(
+        self,
+        method: str,
+        path: str,
+        credentials: dict[str, str] | None = None,
+        headers: dict[str, str] | None = None,
+        **body: Any,
+    ) -> httpx2.Response:
+        kind = {"Content-Type": "application/json"} if "content" in body else {}
+        with _mapped(self._settings):
+            return self._http.request(method, path, headers=(credentials or {}) | (headers or {}) | kind, **body)
+
+
+@contextmanager
+def _mapped(settings: Settings) -> Iterator[None]:
+    url = settings.api_url
+    try:
+        yield
+    except httpx2.TimeoutException as error:
+        raise ServerUnreachable(
+            f"{url} gave no answer within {settings.server_timeout_s:g} s; try again later."
+        ) from error
+    except (httpx2.TransportError, httpx2.InvalidURL) as error:
+        raise ServerUnreachable(f"{url} can't be reached ({error}). Is the address right (--api-url)?") from error

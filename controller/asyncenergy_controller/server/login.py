@@ -1,0 +1,39 @@
+"""The login of one person, kept between commands."""
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from asyncenergy_controller.bench.files import PRIVATE_FILE, read_json, write_json
+
+
+@dataclass(frozen=True)
+class Login:
+    """The pair of tokens of one account at one server."""
+
+    api_url: str
+    email: str
+    access_token: str
+    refresh_token: str
+
+
+class LoginFile:
+    """Where a login is kept between commands: readable by its owner alone."""
+
+    def __init__(self, config_dir: Path) -> None:
+        self.path = config_dir / "login.json"
+
+    def read(self, api_url: str) -> Login | None:
+        """The login at this server, None where there is none."""
+        if not self.path.exists():
+            return None
+        login = Login(**read_json(self.path))
+        return login if login.api_url == api_url else None
+
+    def write(self, login: Login) -> None:
+        write_json(self.path, asdict(login), mode=PRIVATE_FILE)
+
+    def forget(self) -> bool:
+        """True where there was a login to forget."""
+        existed = self.path.exists()
+        self.path.unlink(missing_ok=True)
+        return existed
