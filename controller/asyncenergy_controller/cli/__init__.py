@@ -7,7 +7,17 @@ import stamina.instrumentation
 import typer
 from typer.core import TyperGroup
 
-from asyncenergy_controller.cli import about, account, bench, bench_runs, bench_share, config, doctor, meter_check
+from asyncenergy_controller.cli import (
+    about,
+    account,
+    bench,
+    bench_runs,
+    bench_share,
+    config,
+    doctor,
+    meter_check,
+    service,
+)
 from asyncenergy_controller.cli.console import say
 from asyncenergy_controller.errors import ControllerError, ExitCode
 from asyncenergy_controller.meters.power_limit import heal_leftovers
@@ -45,6 +55,7 @@ app = typer.Typer(
 bench_runs.register(bench.app)
 bench_share.register(bench.app)
 app.add_typer(bench.app, name="bench")
+app.add_typer(service.app, name="service")
 for command in (doctor.doctor, about.version, config.config, account.login, account.signup, account.logout):
     app.command()(command)
 app.command()(meter_check.meter_check)

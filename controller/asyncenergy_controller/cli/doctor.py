@@ -20,8 +20,7 @@ def doctor(
     from asyncenergy_controller.doctor import Check, examine  # loads numpy, which the daemon does without
 
     def tell(check: Check) -> None:
-        line = f"{check.state:4}  {check.name}: {check.found}"
-        (say if json else show)(line + (f"\n      -> {check.advice}" if check.advice else ""))
+        (say if json else show)(str(check))
 
     settings = options.settings(ctx)
     report = examine(settings, seconds, tell)

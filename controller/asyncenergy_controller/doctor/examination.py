@@ -9,7 +9,7 @@ from typing import Any
 
 from asyncenergy_controller import clock
 from asyncenergy_controller.bench.machine import engine_pids
-from asyncenergy_controller.doctor.checks import Check, State
+from asyncenergy_controller.checks import Check, State
 from asyncenergy_controller.doctor.sensor import (
     Aliasing,
     AliasTest,

@@ -1,4 +1,4 @@
-"""One line of the doctor's report."""
+"""One line of a report on this machine."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -14,3 +14,6 @@ class Check:
     state: State
     found: str
     advice: str | None = None
+
+    def __str__(self) -> str:
+        return f"{self.state:4}  {self.name}: {self.found}" + (f"\n      -> {self.advice}" if self.advice else "")
