@@ -24,13 +24,13 @@ def node_entry(config_dir: Path, info: MeterInfo) -> dict[str, Any]:
     cpu = cpu_model()
     identity = canonical_json([info.device_name, info.device_count, cpu])
     return {
-        "node_hash": hashlib.sha256(_salt(config_dir) + identity).hexdigest(),
+        "node_hash": hashlib.sha256(machine_salt(config_dir) + identity).hexdigest(),
         "cpu_model": cpu,
         "ram_gb": round(psutil.virtual_memory().total / 2**30, 1),
     }
 
 
-def _salt(config_dir: Path) -> bytes:
+def machine_salt(config_dir: Path) -> bytes:
     """Made once; whoever has it could test guesses of the identity against a published hash."""
     path = config_dir / "salt"
     if not path.exists():

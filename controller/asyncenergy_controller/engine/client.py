@@ -41,11 +41,12 @@ class EngineClient:
         self._recognised: Recognised | None = None
         headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
         with translated(self.base_url, limit_s=timeout_s):
+            self._transport = TimeLimitedTransport(limit_s=timeout_s)
             self._http = httpx2.Client(
                 base_url=self.base_url,
                 headers=headers,
                 timeout=httpx2.Timeout(timeout_s, connect=min(timeout_s, PROBE_LIMIT_S)),
-                transport=TimeLimitedTransport(limit_s=timeout_s),
+                transport=self._transport,
             )
 
     def __enter__(self) -> Self:
@@ -57,6 +58,10 @@ class EngineClient:
     def close(self) -> None:
         """Drop the connections."""
         self._http.close()
+
+    def break_off(self) -> None:
+        """From another thread: end what is being asked, with an EngineError, and ask nothing more."""
+        self._transport.break_off()
 
     def models(self) -> list[str]:
         """The names of the models on offer, as the engine spells them."""

@@ -28,3 +28,37 @@ def running_w(value: Any, plug: str) -> float:
     if value <= 0:
         raise MeterError(f"{plug} answered {value} W: is this machine plugged into it?")
     return float(value)
+
+
+class Switch(Protocol):
+    """A plug that can be switched, asked by one thread at a time. Each call raises MeterError where it failed."""
+
+    name: str
+
+    def turn_on(self, at_most_s: float | None = None) -> None:
+        """Switch on. A plug with a timer of its own goes off after `at_most_s`, also when nobody is there any more."""
+        ...
+
+    def turn_off(self) -> None: ...
+
+    def is_on(self) -> bool: ...
+
+    def energy_wh(self) -> float:
+        """Return the plug's own counter, in watt-hours since some time in the past."""
+        ...
+
+    def close(self) -> None: ...
+
+
+def counted_wh(value: Any, plug: str, *, wh_per_unit: float) -> float:
+    """Take the reading of an energy counter."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value < 0:
+        raise MeterError(f"{plug} answered {value!r} where its energy counter should be")
+    return float(value) * wh_per_unit
+
+
+def switched(value: Any, plug: str) -> bool:
+    """Take a switch's state."""
+    if not isinstance(value, bool):
+        raise MeterError(f"{plug} answered {value!r} where it should say whether it is on")
+    return value

@@ -34,8 +34,15 @@ class PlugHttp:
 
     def get_json(self, path: str, **params: str | int) -> tuple[Any, dict[str, str]]:
         """Return the answer's JSON and headers. Raises MeterError; no message repeats a password."""
+        return self._json("GET", path, params=params)
+
+    def post_json(self, path: str, **body: str) -> Any:
+        """Return the answer's JSON. Raises MeterError; no message repeats a password."""
+        return self._json("POST", path, json=body)[0]
+
+    def _json(self, method: str, path: str, **content: Any) -> tuple[Any, dict[str, str]]:
         try:
-            response = self._client.get(f"{self.url}{path}", params=params)
+            response = self._client.request(method, f"{self.url}{path}", **content)
             response.raise_for_status()
             return response.json(), dict(response.headers)
         except httpx2.HTTPStatusError as error:

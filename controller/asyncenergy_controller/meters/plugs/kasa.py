@@ -1,12 +1,14 @@
 """TP-Link Kasa and Tapo plugs, by `python-kasa`."""
 
 import asyncio
-from typing import Any
+from collections.abc import Coroutine
+from typing import Any, TypeVar
 
 from asyncenergy_controller.errors import MeterError, MeterUnavailable
-from asyncenergy_controller.meters.plugs.base import LIMIT_S, running_w
+from asyncenergy_controller.meters.plugs.base import LIMIT_S, counted_wh, running_w, switched
 
 CONNECT_LIMIT_S = 10.0
+T = TypeVar("T")
 
 
 def _kasa() -> Any:
@@ -17,7 +19,7 @@ def _kasa() -> Any:
 
 
 class KasaPlug:
-    """`current_consumption` of a plug with an energy meter."""
+    """A plug, and its energy meter where it has one."""
 
     name = "kasa"
 
@@ -33,25 +35,55 @@ class KasaPlug:
         self._runner = asyncio.Runner()
 
     def read_w(self) -> float:
-        try:
-            return self._runner.run(self._read_w())
-        except (self._kasa.KasaException, TimeoutError, OSError) as error:
-            self._device = None
-            raise MeterError(f"the plug at {self._address} cannot be read: {type(error).__name__}: {error}") from error
+        return running_w(self._run(self._metered("current_consumption")), self._plug)
+
+    def turn_on(self, at_most_s: float | None = None) -> None:
+        """It has no timer that could be used."""
+        self._run(self._turn(on=True))
+
+    def turn_off(self) -> None:
+        self._run(self._turn(on=False))
+
+    def is_on(self) -> bool:
+        return switched(self._run(self._state()), self._plug)
+
+    def energy_wh(self) -> float:
+        return counted_wh(self._run(self._metered("consumption_total")), self._plug, wh_per_unit=1000)
 
     def close(self) -> None:
         if self._device is not None:
             self._runner.run(self._device.disconnect())
         self._runner.close()
 
-    async def _read_w(self) -> float:
+    @property
+    def _plug(self) -> str:
+        return f"the plug at {self._address}"
+
+    def _run(self, asking: Coroutine[Any, Any, T]) -> T:
+        try:
+            return self._runner.run(asking)
+        except (self._kasa.KasaException, TimeoutError, OSError) as error:
+            self._device = None
+            raise MeterError(f"{self._plug} cannot be read: {type(error).__name__}: {error}") from error
+
+    async def _metered(self, name: str) -> Any:
+        meter = (await self._updated()).modules.get(self._kasa.Module.Energy)
+        if meter is None:
+            raise MeterError(f"{self._plug} has no energy meter")
+        return getattr(meter, name, None)
+
+    async def _turn(self, *, on: bool) -> None:
+        device = await self._updated()
+        await asyncio.wait_for(device.turn_on() if on else device.turn_off(), LIMIT_S)
+
+    async def _state(self) -> Any:
+        return (await self._updated()).is_on
+
+    async def _updated(self) -> Any:
         if self._device is None:
             self._device = await asyncio.wait_for(self._connect(), CONNECT_LIMIT_S)
         await asyncio.wait_for(self._device.update(), LIMIT_S)
-        meter = self._device.modules.get(self._kasa.Module.Energy)
-        if meter is None:
-            raise MeterError(f"the plug at {self._address} has no energy meter")
-        return running_w(meter.current_consumption, f"the plug at {self._address}")
+        return self._device
 
     async def _connect(self) -> Any:
         if not self._secret:

@@ -1,12 +1,14 @@
 """Plugs that run Tasmota."""
 
+from typing import Any
+
 from asyncenergy_controller.errors import MeterError
-from asyncenergy_controller.meters.plugs.base import running_w
+from asyncenergy_controller.meters.plugs.base import counted_wh, running_w, switched
 from asyncenergy_controller.meters.plugs.http import PlugHttp, at
 
 
 class TasmotaPlug:
-    """`Power` of the energy sensor; whole watts, unless the plug's `WattRes` is set."""
+    """One outlet and its energy sensor; `Power` is in whole watts, unless the plug's `WattRes` is set."""
 
     name = "tasmota"
 
@@ -17,9 +19,37 @@ class TasmotaPlug:
         self._login = {"user": "admin", "password": secret} if secret else {}
 
     def read_w(self) -> float:
-        answer, _ = self._http.get_json("/cm", cmnd="Status 8", **self._login)
-        power = at(answer, "StatusSNS", "ENERGY", "Power")
-        return running_w(self._one_of(power) if isinstance(power, list) else power, f"Tasmota at {self._http.url}")
+        return running_w(self._sensor("Power"), self._plug)
+
+    def turn_on(self, at_most_s: float | None = None) -> None:
+        """Its timer is a lasting setting of the plug, so it is left alone."""
+        self._power("On")
+
+    def turn_off(self) -> None:
+        self._power("Off")
+
+    def is_on(self) -> bool:
+        return self._power("")
+
+    def energy_wh(self) -> float:
+        return counted_wh(self._sensor("Total"), self._plug, wh_per_unit=1000)
+
+    @property
+    def _plug(self) -> str:
+        return f"Tasmota at {self._http.url}"
+
+    def _sensor(self, name: str) -> Any:
+        value = at(self._ask("Status 8"), "StatusSNS", "ENERGY", name)
+        return self._one_of(value) if isinstance(value, list) else value
+
+    def _power(self, state: str) -> bool:
+        """Set the state, or only ask for it, and return what the plug says it is now."""
+        answer = self._ask(f"Power{self._channel} {state}".rstrip())
+        said = at(answer, f"POWER{self._channel}") or at(answer, "POWER")  # with one outlet it drops the number
+        return switched({"ON": True, "OFF": False}.get(str(said)), self._plug)
+
+    def _ask(self, command: str) -> Any:
+        return self._http.get_json("/cm", cmnd=command, **self._login)[0]
 
     def _one_of(self, powers: list[float]) -> float:
         if not self._channel.isdecimal() or not 1 <= int(self._channel) <= len(powers):

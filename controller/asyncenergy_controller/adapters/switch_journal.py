@@ -1,0 +1,77 @@
+"""Which plugs are held on: on disk before they are switched on, until they are off again."""
+
+import hashlib
+import os
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import psutil
+
+from asyncenergy_controller.bench.files import PRIVATE_FILE, FileUnreadable, read_json, write_json
+
+FOLDER = "switches"
+CREATE_TIME_SLACK_S = 2.0
+NOBODY = 0
+
+
+@dataclass(frozen=True)
+class Held:
+    """One plug that may be on, and the process that holds it."""
+
+    switch: str
+    secret: str | None
+    pid: int
+    pid_created_s: float
+
+    def is_held(self) -> bool:
+        """Say whether that process still runs; its id alone may have been given to another."""
+        if self.pid == NOBODY:
+            return False
+        try:
+            created_s = psutil.Process(self.pid).create_time()
+        except psutil.Error:
+            return False
+        return abs(created_s - self.pid_created_s) < CREATE_TIME_SLACK_S
+
+
+class SwitchJournal:
+    """One file a plug, for its owner alone: it holds what is needed to switch it off."""
+
+    def __init__(self, state_dir: Path) -> None:
+        self._folder = state_dir / FOLDER
+
+    def hold(self, switch: str, secret: str | None) -> None:
+        """Note, before it is switched on, that this process holds it."""
+        self._write(Held(switch, secret, os.getpid(), psutil.Process().create_time()))
+
+    def release(self, switch: str, secret: str | None) -> None:
+        """Note that it may still be on and nobody holds it."""
+        self._write(Held(switch, secret, NOBODY, 0.0))
+
+    def clear(self, switch: str) -> None:
+        """Forget it: it is off."""
+        self._path(switch).unlink(missing_ok=True)
+
+    def left(self) -> Iterator[Held]:
+        """Yield those that nobody holds. Raises FileUnreadable for a file that says nothing."""
+        for path in sorted(self._folder.glob("*.json")):
+            held = _load(path)
+            if not held.is_held():
+                yield held
+
+    def _write(self, held: Held) -> None:
+        write_json(self._path(held.switch), asdict(held), mode=PRIVATE_FILE)
+
+    def _path(self, switch: str) -> Path:
+        return self._folder / f"{hashlib.sha256(switch.encode()).hexdigest()[:16]}.json"
+
+
+def _load(path: Path) -> Held:
+    try:
+        return Held(**read_json(path))
+    except (TypeError, OSError) as error:
+        raise FileUnreadable(
+            f"{path} should say which plug may still be on, and doesn't ({error}): look at your plugs, switch them off "
+            "by hand if need be, and remove that file"
+        ) from error
