@@ -211,11 +211,11 @@ def three_rows(submitter, maintainer) -> list[Run]:
     return runs
 
 
-@pytest.mark.parametrize("path", READS)
-def test_asked_again_a_read_takes_one_query(stranger_api, three_rows, django_assert_num_queries, path):
-    stranger_api.get(f"{BENCH}/{path}")
-    with django_assert_num_queries(1):
-        assert stranger_api.get(f"{BENCH}/{path}").status_code == 200
+def test_asked_again_a_read_takes_one_query(stranger_api, three_rows, django_assert_num_queries, subtests):
+    for path in READS:
+        stranger_api.get(f"{BENCH}/{path}")
+        with subtests.test(path), django_assert_num_queries(1):
+            assert stranger_api.get(f"{BENCH}/{path}").status_code == 200
 
 
 @pytest.mark.parametrize(

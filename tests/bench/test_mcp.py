@@ -2,10 +2,8 @@
 
 import json
 import os
-import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -27,18 +25,17 @@ from bench.selectors import BoardQuery
 from scheduling.models import Market
 from tests.bench.corpus import published, sent
 from tests.bench.test_api_aggregates import capped
+from tests.servers import free_port, wait_until_open
 
 committed = pytest.mark.django_db(transaction=True, serialized_rollback=True)  # another process reads it
 ROOT = Path(__file__).resolve().parents[2]
 ON_POSTGRESQL = "postgres" in os.environ.get("TEST_DATABASE_URL", "")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def server(django_db_setup, tmp_path_factory) -> Iterator[str]:
     """The site under uvicorn, on the database of the tests."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     command = [sys.executable, "-m", "uvicorn", "asyncenergy.asgi:application", "--port", str(port)]
     variables = {
         "DJANGO_SETTINGS_MODULE": "asyncenergy.settings",
@@ -50,7 +47,7 @@ def server(django_db_setup, tmp_path_factory) -> Iterator[str]:
         [*command, "--log-level", "warning"], cwd=ROOT, env=os.environ | variables, stderr=subprocess.DEVNULL
     )
     try:
-        wait_until_it_answers(f"http://127.0.0.1:{port}/health")
+        wait_until_open(port)
         yield f"http://127.0.0.1:{port}"
     finally:
         process.terminate()
@@ -62,16 +59,6 @@ def database_url() -> str:
     if not ON_POSTGRESQL:
         return f"sqlite:///{name}"
     return urlunsplit(urlsplit(os.environ["TEST_DATABASE_URL"])._replace(path=f"/{name}"))
-
-
-def wait_until_it_answers(url: str) -> None:
-    for _ in range(300):
-        try:
-            httpx2.get(url, timeout=5)
-            return
-        except httpx2.TransportError:
-            time.sleep(0.1)
-    raise TimeoutError(f"nothing answers at {url}")
 
 
 def ask(server: str, tool: str, **arguments: Any) -> dict[str, Any]:

@@ -3,16 +3,15 @@
 import http.client
 import json
 import os
-import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from asyncenergy.bodylimit import LARGE_BYTES, SMALL_BYTES, body_limit_bytes
+from tests.servers import free_port, wait_until_open
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMANDS = {
@@ -20,21 +19,6 @@ COMMANDS = {
     "gunicorn": ["-m", "gunicorn", "asyncenergy.wsgi", "--bind", "127.0.0.1:{port}", "--threads=2", "--keep-alive=0"],
     "runserver": ["manage.py", "runserver", "127.0.0.1:{port}", "--noreload", "--skip-checks"],
 }
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
-def wait_until_open(port: int) -> None:
-    for _ in range(300):
-        with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        time.sleep(0.1)
-    raise TimeoutError(f"nothing listens on port {port}")
 
 
 @pytest.fixture(scope="module")
