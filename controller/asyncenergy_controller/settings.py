@@ -121,11 +121,6 @@ class Settings(BaseSettings):
         return self.state_dir / "history.sqlite3"
 
     @property
-    def spool_path(self) -> Path:
-        """What waits for the server."""
-        return self.state_dir / "spool.sqlite3"
-
-    @property
     def job_log_dir(self) -> Path:
         """Output of the jobs."""
         return self.state_dir / "logs"
