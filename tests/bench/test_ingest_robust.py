@@ -14,7 +14,7 @@ from bench.models import Node, Run, RunColumns, Submission
 from bench.services import submission_ingest
 from tests.wire.bundles import NODE, make_bundle, make_items, make_run, make_trace, make_v2_bundle, make_v2_run
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.campaign, pytest.mark.django_db]
 ODD = st.sampled_from(
     [
         None,

@@ -93,10 +93,12 @@ def key_of(account: Any) -> dict[str, str]:
     return {"x-api-key": secret}
 
 
+@pytest.mark.campaign
 def test_an_empty_database_gives_described_answers(schema, submitter):
     assert ask_everything(schema, headers=key_of(submitter), known={}, examples=FEW) > 15
 
 
+@pytest.mark.campaign
 def test_a_full_database_gives_described_answers(schema, submitter, full):
     assert ask_everything(schema, headers=key_of(submitter), known=full, examples=FEW) > 15
 

@@ -212,6 +212,7 @@ def test_no_engine_has_its_own_code(tmp_path):
     assert "127.0.0.1:9" in result.stderr
 
 
+@pytest.mark.campaign
 def test_kill_dash_nine_leaves_items_and_trace_and_resume_goes_on(box, engine):
     engine.delay_s = 0.05
     process = box.start("bench", "smoke", "--items", 30)

@@ -58,6 +58,7 @@ def test_a_simulated_meter_never_limits_a_real_card(box, nvml, board):
     assert nvml.calls["nvmlDeviceSetPowerManagementLimit"] == 0
 
 
+@pytest.mark.campaign
 def test_kill_dash_nine_under_a_cap_is_healed_at_the_next_start_and_loses_no_finished_task(box, nvml, board, engine):
     engine.delay_s = 0.05
     process = start_with_fake_card(box, *SWEEP, "--caps", "0.85,0.65")

@@ -51,6 +51,7 @@ def test_the_energy_of_each_window_is_the_integral_of_its_load(case):
         assert window.tolerance_j < 0.04 * window.joules
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize(
     ("meter", "fails"),
     [

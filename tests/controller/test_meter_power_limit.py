@@ -240,6 +240,7 @@ def sweep_killed_at(step, nvml, folder, policy):
         os._exit(0)
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize(("policy", "stride", "put_back_w"), [("preserve", 1, {600}), ("managed", 5, {600, 700})])
 def test_a_sweep_killed_at_any_moment_is_healed_at_the_next_start(nvml, folder, policy, stride, put_back_w):
     changed = 0

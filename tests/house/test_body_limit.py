@@ -13,6 +13,7 @@ import pytest
 from asyncenergy.bodylimit import LARGE_BYTES, SMALL_BYTES, body_limit_bytes
 from tests.servers import free_port, wait_until_open
 
+pytestmark = pytest.mark.campaign
 ROOT = Path(__file__).resolve().parents[2]
 COMMANDS = {
     "uvicorn": ["-m", "uvicorn", "asyncenergy.asgi:application", "--port", "{port}"],

@@ -161,6 +161,7 @@ planning.account_plan(account=User.objects.get(email=os.environ["WHO"]), now=now
 """
 
 
+@pytest.mark.campaign
 @pytest.mark.django_db(transaction=True, serialized_rollback=True)
 def test_a_worker_killed_in_the_middle_of_a_plan_loses_nothing():
     make_market(*[0.1] * 48)

@@ -38,6 +38,7 @@ def check_seed(seed: int) -> None:
         assert made.lower_bound <= rival.cost + 1e-6
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("seed", range(3))
 def test_what_is_proved_is_not_beaten_by_another_solver(seed):
     check_seed(seed)

@@ -95,6 +95,7 @@ def check_more_is_never_worse(question) -> None:
     assert no_worse(base, worth([*points[:3], *points[4:]], jobs))
 
 
+@pytest.mark.campaign
 @settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(middling_questions())
 def test_more_room_cheaper_hours_and_more_known_prices_are_never_worse(question):
@@ -121,6 +122,7 @@ def questions_full_of_ties(draw):
     return prices([v / 1000 for v in values]), jobs
 
 
+@pytest.mark.campaign
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(questions_full_of_ties())
 def test_where_many_plans_cost_the_same_the_plan_is_sound_and_repeatable(question):

@@ -123,6 +123,7 @@ def printed(zone: str, seed: str) -> str:
     return ran.stdout
 
 
+@pytest.mark.campaign
 def test_the_same_question_gives_the_same_plan_byte_for_byte_in_every_time_zone():
     assert printed("UTC", "1") == printed("America/Los_Angeles", "2")
 

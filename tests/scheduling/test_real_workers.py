@@ -4,7 +4,6 @@ import os
 import secrets
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -18,23 +17,18 @@ from scheduling.models import PlanClaim, ScheduleVersion
 from scheduling.services.planning import accounts_due
 from tests.people import make_user
 from tests.scheduling.people import make_workflow
+from tests.servers import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
 ACCOUNTS = 24
 LIMIT_S = 120
 pytestmark = [
+    pytest.mark.campaign,
     pytest.mark.django_db(transaction=True, serialized_rollback=True),
     pytest.mark.skipif(connection.vendor != "postgresql", reason="needs PostgreSQL; set TEST_DATABASE_URL"),
     pytest.mark.skipif(shutil.which("redis-server") is None, reason="needs redis-server"),
 ]
 NUDGE = "from asyncenergy.celery import app; app.send_task('scheduling.plan_due')"
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 @contextmanager

@@ -21,6 +21,7 @@ def holds(report):
     assert (report.missed, report.late, report.overlaps, report.unsound_certificates) == (0, 0, 0, 0)
 
 
+@pytest.mark.campaign
 def test_the_days_around_the_clock_change(box):
     report = replayed(first_days(3, skip=(date(2025, 10, 25) - START).days), box)
     holds(report)
@@ -28,6 +29,7 @@ def test_the_days_around_the_clock_change(box):
     assert report.ledger_cost == pytest.approx(report.cost), "the ledger counts the same money"
 
 
+@pytest.mark.campaign
 def test_an_outage_of_the_feed_is_lived_through(box):
     days = first_days(3, skip=(date(2026, 4, 26) - START).days)
     assert date(2026, 4, 27) not in days
