@@ -16,6 +16,7 @@ from asyncenergy_controller.cli import (
     config,
     doctor,
     meter_check,
+    register,
     service,
 )
 from asyncenergy_controller.cli.console import say
@@ -59,6 +60,7 @@ app.add_typer(service.app, name="service")
 for command in (doctor.doctor, about.version, config.config, account.login, account.signup, account.logout):
     app.command()(command)
 app.command()(meter_check.meter_check)
+app.command()(register.register)
 
 
 @app.callback()

@@ -30,8 +30,8 @@ class Catalog:
 
 def load_catalog(path: Path) -> Catalog:
     """Return what the file says. Raises CatalogError, which names the file, the place and the way out."""
-    raw, mode = _read(path)
-    return _parsed(path, raw, mode)
+    raw, mode = read_catalog(path)
+    return parse_catalog(path, raw, mode)
 
 
 class CatalogFile:
@@ -53,15 +53,15 @@ class CatalogFile:
         return self._good
 
     def _refresh(self) -> None:
-        seen = _read(self.path)
+        seen = read_catalog(self.path)
         if seen != self._seen:
-            self._good = _parsed(self.path, *seen)
+            self._good = parse_catalog(self.path, *seen)
             self._seen = seen
         self.problem = None
 
 
-def _read(path: Path) -> tuple[bytes, int]:
-    """Return the bytes and the mode of one and the same file."""
+def read_catalog(path: Path) -> tuple[bytes, int]:
+    """Return the bytes and the mode of one and the same file. Raises CatalogError unless it is trustworthy."""
     try:
         check_folders(path)
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # a pipe must not hold us up
@@ -78,7 +78,8 @@ def _read(path: Path) -> tuple[bytes, int]:
     return raw, stat.S_IMODE(found.st_mode)
 
 
-def _parsed(path: Path, raw: bytes, mode: int) -> Catalog:
+def parse_catalog(path: Path, raw: bytes, mode: int) -> Catalog:
+    """Return what the bytes of the file at `path` say. Raises CatalogError with every wrong place."""
     try:
         value = decode(raw.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:

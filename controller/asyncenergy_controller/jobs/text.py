@@ -8,9 +8,14 @@ _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
 _LAST_COMMA = re.compile(r'"(?:[^"\\]|\\.)*"|,(?=\s*[}\]])', re.DOTALL)
 
 
+def without_comments(text: str) -> str:
+    """Blank out comments; everything else stays at its line and column."""
+    return _TOKEN.sub(_unless_string, text)
+
+
 def plain_json(text: str) -> str:
     """Blank out comments and last commas; everything else stays at its line and column."""
-    return _LAST_COMMA.sub(_unless_string, _TOKEN.sub(_unless_string, text))
+    return _LAST_COMMA.sub(_unless_string, without_comments(text))
 
 
 def decode(text: str) -> Any:
