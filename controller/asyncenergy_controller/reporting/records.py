@@ -1,8 +1,9 @@
 """What is reported of a run: its record, its samples, and what is said of its placement. Pure."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
+from math import isfinite
 from typing import Any, Literal, TypedDict
 
 from asyncenergy_controller.meters.base import Reading
@@ -41,8 +42,8 @@ class RunRecord:
     gpu_mem_mb: float | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """As it is sent: times in UTC, nothing that is None."""
-        return {name: _plain(value) for name, value in asdict(self).items() if value is not None}
+        """As it is sent: times in UTC, nothing that is None or no finite number."""
+        return _plain(asdict(self))
 
 
 class Sample(TypedDict):
@@ -72,7 +73,7 @@ class Ack:
 
     def as_json(self) -> dict[str, Any]:
         """As it is sent."""
-        return {name: _plain(value) for name, value in asdict(self).items() if value is not None}
+        return _plain(asdict(self))
 
 
 def samples_of(
@@ -117,5 +118,14 @@ def _rebased_uj(readings: Sequence[Reading], range_uj: float | None) -> list[flo
     return [None if value is None else value - first_uj for value in unwrapped]
 
 
-def _plain(value: Any) -> Any:
-    return value.astimezone(UTC).isoformat(timespec="seconds") if isinstance(value, datetime) else value
+def _plain(values: Mapping[str, Any]) -> dict[str, Any]:
+    known = {name: value for name, value in values.items() if value is not None and _is_finite(value)}
+    return {name: _text(value) if isinstance(value, datetime) else value for name, value in known.items()}
+
+
+def _is_finite(value: object) -> bool:
+    return not isinstance(value, float) or isfinite(value)
+
+
+def _text(at: datetime) -> str:
+    return at.astimezone(UTC).isoformat(timespec="seconds")
