@@ -9,6 +9,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("accounts/", include("accounts.urls")),
     path("", include("bench.urls")),
     path("", include("learn.urls")),
+    path("", include("scheduling.urls")),
     path("", include("api.urls")),
 ]
 

@@ -27,6 +27,9 @@ PAGES = (
     "learn:blog",
     "learn:api",
     "learn:mcp",
+    "scheduling:how-it-works",
+    "scheduling:quickstart",
+    "scheduling:cheapest",
 )
 
 MOST_RUNS = 5000

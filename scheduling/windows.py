@@ -1,12 +1,12 @@
 """When work is wanted: its owner's words as windows between instants. Pure."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from scheduling.errors import FieldRefused
-from scheduling.humantime import UnreadableTimeError, at_wall, read
+from scheduling.humantime import WEEKDAYS, UnreadableTimeError, at_wall, read
 from scheduling.recurrence import Occurrence, Recurrence, occurrences
 
 AHEAD_OCCURRENCES = 3
@@ -88,3 +88,25 @@ def _window(one: Occurrence, recurrence: Recurrence) -> Window:
 
 def _whole(instant: datetime) -> datetime:
     return instant.astimezone(UTC).replace(microsecond=0)
+
+
+def later_deadline(words: Words, window: Window, minutes: int, *, now: datetime) -> str | None:
+    """Return the words of a deadline that gives `window` so many minutes more.
+
+    None where no words do: what recurs can't take longer than until its next time.
+    """
+    meant = _whole_minute(window.deadline + timedelta(minutes=minutes))
+    wall = meant.astimezone(words.zone)
+    said = {
+        "none": wall.isoformat("T", "minutes"),
+        "daily": f"by {wall:%H:%M}",
+        "weekly": f"by {WEEKDAYS[wall.weekday()]} {wall:%H:%M}",
+    }[words.recurrence]
+    changed = replace(words, deadline=said, said_at=now)
+    opened = max(window.earliest_start, now)
+    helps = any(one.deadline == meant and one.earliest_start <= opened for one in windows(changed, now=now))
+    return said if helps else None
+
+
+def _whole_minute(instant: datetime) -> datetime:
+    return instant + timedelta(seconds=-instant.second % 60)

@@ -25,6 +25,9 @@ PAGES = {
     "bench:methodology": "every formula, with its source",
     "bench:gates": "every rule that a run must pass",
     "bench:moderation-log": "what people decided, and why",
+    "scheduling:how-it-works": "how work with a deadline is placed into the cheapest hours, and what that saves",
+    "scheduling:cheapest": "when a job would cost least on a market",
+    "scheduling:quickstart": "from an account to the first scheduled job",
 }
 READS = {
     "api:bench-leaderboard": "rows of the board; also with ?format=csv",

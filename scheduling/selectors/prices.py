@@ -53,8 +53,8 @@ class PriceCurve:
         if end <= start:
             return 1.0
         spans = ((max(p.start, start), min(p.end, end)) for p in self.points if not p.is_forecast)
-        known_s = sum((b - a).total_seconds() for a, b in spans if b > a)
-        return known_s / (end - start).total_seconds()
+        known = sum((b - a for a, b in spans if b > a), timedelta())  # exact, unlike a sum of floats
+        return known / (end - start)
 
 
 def default_market() -> Market:

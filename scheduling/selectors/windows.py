@@ -7,9 +7,9 @@ from typing import Any
 from asyncenergy import clock
 from scheduling.errors import NotFound
 from scheduling.jobs import whole_second
-from scheduling.models import Market
-from scheduling.optimizer import Job, plan
-from scheduling.selectors.prices import HORIZON, price_curve
+from scheduling.models import Market, PricePoint
+from scheduling.optimizer import Job, Plan, plan, random_start_mean
+from scheduling.selectors.prices import HORIZON, PriceCurve, price_curve
 
 TIME_LIMIT_S = 2.0
 ONE_KW = 1000.0
@@ -28,16 +28,62 @@ class Window:
     timezone: str
     feasible: bool
     reason: str
+    smallest_change: str | None
     start: datetime | None
     end: datetime | None
     price_per_kwh: float | None
     price_now_per_kwh: float | None
+    price_random_per_kwh: float | None
     published_share: float
 
 
 def public_markets() -> list[str]:
     """The markets that can be asked about, by their short names."""
     return list(Market.objects.order_by("slug").values_list("slug", flat=True))
+
+
+def markets_with_prices(now: datetime) -> list[Market]:
+    """Markets whose prices reach beyond `now`, published or expected, by name."""
+    ahead = PricePoint.objects.filter(end__gt=now, superseded_at=None).order_by().values("market")
+    stored = set(Market.objects.filter(pk__in=ahead).values_list("pk", flat=True))
+    return [market for market in Market.objects.order_by("name", "pk") if market.is_fixed or market.pk in stored]
+
+
+def public_curve(market: Market, now: datetime) -> PriceCurve:
+    """The market's own prices from `now` on, as far as anything is planned."""
+    formula: dict[str, Any] = {**NO_FEES, "timezone": market.timezone or "UTC"}
+    return price_curve(market, formula, now, now + HORIZON)
+
+
+def cheapest_on(
+    curve: PriceCurve, *, duration_s: float, deadline: datetime, earliest: datetime | None, now: datetime
+) -> Window:
+    """Return where a run of 1 kW would cost least on a curve."""
+    begin, end = whole_second(max(earliest or now, now)), min(deadline, now + HORIZON)
+    job = Job("asked", duration_s, ONE_KW, begin, end)
+    points = curve.optimizer_points()
+    made = plan(points, [job], now=now, time_limit_s=TIME_LIMIT_S)
+    return _window(curve, job, made, random_start_mean(points, job, now=now) if made.placements else None)
+
+
+def _window(curve: PriceCurve, job: Job, made: Plan, random_cost: float | None) -> Window:
+    kwh = job.duration_s / 3600
+    placed = made.placements[0] if made.placements else None
+    out = made.infeasible[0] if made.infeasible else None
+    return Window(
+        market=curve.market.slug,
+        currency=curve.market.currency,
+        timezone=curve.formula["timezone"],
+        feasible=placed is not None,
+        reason=out.reason if out else "",
+        smallest_change=out.smallest_change if out else None,
+        start=placed.start if placed else None,
+        end=placed.end if placed else None,
+        price_per_kwh=placed.cost / kwh if placed else None,
+        price_now_per_kwh=made.baseline_cost / kwh if placed else None,
+        price_random_per_kwh=None if random_cost is None else random_cost / kwh,
+        published_share=curve.known_share(job.earliest_start, job.deadline),
+    )
 
 
 def cheapest_window(
@@ -48,24 +94,5 @@ def cheapest_window(
     if found is None:
         raise NotFound(f"market {market[:40]!r}: there are {', '.join(public_markets())}")
     now = now or clock.now()
-    begin = whole_second(max(earliest or now, now))
-    end = min(deadline, now + HORIZON)
-    formula: dict[str, Any] = {**NO_FEES, "timezone": found.timezone or "UTC"}
-    curve = price_curve(found, formula, now, now + HORIZON)
-    made = plan(
-        curve.optimizer_points(), [Job("asked", duration_s, ONE_KW, begin, end)], now=now, time_limit_s=TIME_LIMIT_S
-    )
-    kwh = duration_s / 3600
-    placed = made.placements[0] if made.placements else None
-    return Window(
-        market=found.slug,
-        currency=found.currency,
-        timezone=formula["timezone"],
-        feasible=placed is not None,
-        reason=made.infeasible[0].reason if made.infeasible else "",
-        start=placed.start if placed else None,
-        end=placed.end if placed else None,
-        price_per_kwh=placed.cost / kwh if placed else None,
-        price_now_per_kwh=None if placed is None or made.baseline_cost is None else made.baseline_cost / kwh,
-        published_share=curve.known_share(begin, end),
-    )
+    curve = public_curve(found, now)
+    return cheapest_on(curve, duration_s=duration_s, deadline=deadline, earliest=earliest, now=now)

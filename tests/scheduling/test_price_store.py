@@ -99,6 +99,13 @@ def test_a_forecast_fills_what_is_not_published_and_gives_way_to_it():
     assert curve.known_until == at(0, 22)
 
 
+def test_prices_known_throughout_are_known_whatever_the_fraction_of_a_second():
+    curve = price_curve(make_market(*[0.1] * 48), NO_FEES, at(0), at(0, 22))
+    for microsecond in (1, 7, 131_313, 999_999):
+        start = at(12) + timedelta(microseconds=microsecond)
+        assert curve.known_share(start, at(20, 21)) == 1.0
+
+
 def test_a_missing_price_is_missing_and_no_zero():
     market = make_market(0.1, 0.2)
     publish(market, 0.3, start=at(3))
