@@ -116,7 +116,8 @@ class ServerClient:
         """The cap for this hardware. Raises RequestRefused with status 404 for a node that the server doesn't know."""
         answer = self._asked("GET", f"/api/v1/bench/nodes/{quote(node_hash, safe='')}/recommended-cap")
         source = answer.get("source")
-        return RecommendedCap(finite_number(answer.get("recommended_cap_w")), source if source else None)
+        cap_w = finite_number(answer.get("recommended_cap_w"))
+        return RecommendedCap(cap_w, source if isinstance(source, str) else None)
 
     def upsert_node(self, body: Json) -> dict[str, Any]:
         """Name this hardware: `node_hash`, and `gpu_name`, `driver_version`, `vram_gb`, `cpu_model`, `ram_gb`."""

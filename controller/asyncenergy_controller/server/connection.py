@@ -8,7 +8,7 @@ import httpx2
 import stamina
 
 from asyncenergy_controller.server.answers import decoded
-from asyncenergy_controller.server.errors import NotLoggedIn, NotNow, ServerUnreachable
+from asyncenergy_controller.server.errors import NotLoggedIn, NotNow, ServerFailed, ServerUnreachable
 from asyncenergy_controller.server.login import Login, LoginFile
 from asyncenergy_controller.settings import Settings
 
@@ -50,7 +50,10 @@ class Connection:
         return response
 
     def _keep(self, answer: dict[str, Any], email: str) -> Login:
-        login = Login(self._settings.api_url, email, answer["access_token"], answer["refresh_token"])
+        tokens = [answer.get("access_token"), answer.get("refresh_token")]
+        if not all(isinstance(token, str) and token for token in tokens):
+            raise ServerFailed(f"{self._settings.api_url} answered a login without tokens; is the address right?")
+        login = Login(self._settings.api_url, email, *map(str, tokens))
         self._file.write(login)
         return login
 
