@@ -191,8 +191,18 @@ def repeated_items(e: Evidence) -> Verdict:
 def energy_present(e: Evidence) -> Verdict:
     """A meter that reads nothing at all is a fault, not a very efficient machine."""
     sent = [e.claimed.get(name) for name in ("total_joules_gpu_best", "total_joules_gpu_counter", "total_joules_gpu")]
-    zero = any(value == 0 for value in sent) or e.figure("total_joules_gpu_best") == 0
-    return Verdict(not zero, "The energy is 0 J: the meter read nothing." if zero else "The energy is above 0 J.")
+    energies = [value for value in (*sent, e.figure("total_joules_gpu_best")) if value is not None]
+    if 0 in energies or _is_silent(e):
+        return Verdict(False, "The energy is 0 J: the meter read nothing.", 0.0)
+    if not energies:
+        return unknown("no energy was measured")
+    return Verdict(True, "The energy is above 0 J.", energies[-1], 0.0)
+
+
+def _is_silent(e: Evidence) -> bool:
+    """Readings that are all 0; a column that is missing or empty says nothing."""
+    columns = [e.trace.get(name) or () for name in ("gpu_power_w", "gpu_energy_mj", "cpu_energy_uj")]
+    return not any(map(any, columns)) and any(0 in column for column in columns)
 
 
 def _gate(code: str, rule: str, check: Check) -> Gate:

@@ -80,7 +80,6 @@ APPLIES_ALWAYS = {
     "clock_ahead",
     "same_trace",
     "node_seen_elsewhere",
-    "energy_present",
     "clock_skew",
     "not_rederivable",
     "simulated",

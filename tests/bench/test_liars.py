@@ -3,16 +3,20 @@
 import gzip
 import json
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import numpy as np
 import pytest
 
+from asyncenergy import clock
 from bench import selectors, services
 from bench.models import Run
 from bench.selectors import BoardQuery
 from bench.services.reference import FOLDER
+from bench.verification import FLAGS, QUARANTINE
 from tests.people import make_user
+from tests.wire.bundles import make_bundle, make_items, make_run, make_trace, make_v2_bundle
 
 pytestmark = pytest.mark.django_db
 Bundle = dict[str, Any]
@@ -117,6 +121,40 @@ def from_tomorrow(bundle: Bundle, run: dict[str, Any]) -> None:
     bundle["generated_at"] = "2199-01-01T00:00:00+00:00"
 
 
+def hardly_any_tokens(bundle: Bundle, run: dict[str, Any]) -> None:
+    """Pieces of a stream were counted, and most answers came in none."""
+    run["items"]["completion_tokens"] = [int(i % 3 == 0) for i in range(len(run["items"]["index"]))]
+
+
+def a_sample_of_another_unit(bundle: Bundle, run: dict[str, Any]) -> None:
+    power = run["trace"]["gpu_power_w"]
+    power[len(power) // 2] *= 20
+
+
+def nothing_read(bundle: Bundle, run: dict[str, Any]) -> None:
+    n = len(run["trace"]["t_s"])
+    run["trace"].update(gpu_power_w=[0.0] * n, gpu_energy_mj=[0.0] * n)
+
+
+def sampled_now_and_then(bundle: Bundle, run: dict[str, Any]) -> None:
+    """A laptop that dozed again and again: four samples in five are not there."""
+    last = len(run["trace"]["t_s"]) - 1
+    keep = [i for i in range(last + 1) if i < 20 or i > last - 20 or i % 50 < 10]
+    run["trace"] = {
+        name: [column[i] for i in keep] if isinstance(column, list) else column for name, column in run["trace"].items()
+    }
+
+
+def wall_of_another_socket(bundle: Bundle, run: dict[str, Any]) -> None:
+    run["trace"]["wall_power_w"] = scale(run["trace"]["gpu_power_w"], 0.4)
+
+
+def all_right_on_a_hard_task(bundle: Bundle, run: dict[str, Any]) -> None:
+    run["items"].pop("answer")
+    run["items"]["correct"] = [1.0] * len(run["items"]["index"])
+    run["task"] = "mmlu_redux"
+
+
 FAULTS: dict[str, tuple[Change, str]] = {
     "milliwatts for watts": (milliwatts, "mean_power"),
     "kilowatts for watts, and nothing to compare with": (kilowatts, "mean_power"),
@@ -130,7 +168,18 @@ FAULTS: dict[str, tuple[Change, str]] = {
     "tokens beyond the memory's speed": (too_fast, "speed"),
     "wrong answers called right": (answers_that_are_not_right, "recomputed_differs"),
     "a bundle from the future": (from_tomorrow, "clock_ahead"),
+    "pieces counted for tokens": (hardly_any_tokens, "joules_per_token"),
+    "one sample in another unit": (a_sample_of_another_unit, "sample_power"),
+    "a meter that reads nothing": (nothing_read, "energy_present"),
+    "a laptop that dozed": (sampled_now_and_then, "coverage"),
+    "the plug of another machine": (wall_of_another_socket, "wall_energy"),
+    "everything right on a hard task": (all_right_on_a_hard_task, "too_good"),
 }
+BESIDE_OTHERS = {"peers", "same_trace", "node_seen_elsewhere"}  # further below: they need a second bundle
+
+
+def test_every_gate_that_holds_a_run_has_its_bundle():
+    assert {code for _, code in FAULTS.values()} | BESIDE_OTHERS == {gate.code for gate in QUARANTINE}
 
 
 @pytest.mark.parametrize("fault", FAULTS)
@@ -157,6 +206,97 @@ def test_an_outlier_against_its_configuration_is_held(submitter, other_submitter
     far_from_its_peers(bundle, bundle["runs"][0])
     bundle["runs"][0]["trace"]["gpu_power_w"] = scale(bundle["runs"][0]["trace"]["gpu_power_w"], 1.01)
     assert "peers" in held_by(send(other_submitter, bundle))
+
+
+def test_a_machine_of_another_account_is_held(submitter, other_submitter, recorded):
+    send(submitter, recorded)
+    bundle = copied(recorded)
+    noisy(bundle["runs"][0], 0.2)
+    assert "node_seen_elsewhere" in held_by(send(other_submitter, bundle))
+
+
+# What is public with a mark
+
+
+def cut_off(bundle: Bundle, run: dict[str, Any]) -> None:
+    n = len(run["items"]["index"])
+    run["items"]["finish_reason"] = ["length" if i % 2 else "stop" for i in range(n)]
+
+
+def hot(bundle: Bundle, run: dict[str, Any]) -> None:
+    run["trace"]["throttle_mask"] = [0x40 if i > 50 else 0 for i in range(len(run["trace"]["t_s"]))]
+
+
+def in_step(bundle: Bundle, run: dict[str, Any]) -> None:
+    """Every item starts as the counter moves."""
+    run["sensor"] = {"counter_period_s": 0.1}
+    run["items"]["t_start_s"] = [round(t, 1) for t in run["items"]["t_start_s"]]
+
+
+def warming(bundle: Bundle, run: dict[str, Any]) -> None:
+    n = len(run["trace"]["t_s"])
+    run["trace"]["gpu_temp_c"] = [30.0 + 40 * i / n for i in range(n)]
+
+
+def a_game_beside_it(bundle: Bundle, run: dict[str, Any]) -> None:
+    run["trace"]["other_processes"] = [1] * len(run["trace"]["t_s"])
+
+
+def a_clock_ahead(bundle: Bundle, run: dict[str, Any]) -> None:
+    bundle["generated_at"] = (clock.now() + timedelta(minutes=3)).isoformat()
+
+
+def driver_reloaded(bundle: Bundle, run: dict[str, Any]) -> None:
+    counter = run["trace"]["gpu_energy_mj"]
+    middle = len(counter) // 2
+    run["trace"]["gpu_energy_mj"] = counter[:middle] + [value - counter[middle] for value in counter[middle:]]
+
+
+def without_answers(bundle: Bundle, run: dict[str, Any]) -> None:
+    run["items"].pop("answer")
+
+
+MARKED: dict[str, Change] = {
+    "truncated": cut_off,
+    "throttled": hot,
+    "phase_locked": in_step,
+    "temperature_drift": warming,
+    "shared_gpu": a_game_beside_it,
+    "clock_skew": a_clock_ahead,
+    "counter_reset": driver_reloaded,
+    "submitters_word": without_answers,
+}
+
+
+def marks_of(run: Run) -> set[str]:
+    return {gate["code"] for gate in run.gates if gate["passed"] is False and gate["severity"] == "flag"}
+
+
+@pytest.mark.parametrize("code", MARKED)
+def test_what_readers_should_know_is_a_mark_that_the_honest_run_lacks(submitter, other_submitter, recorded, code):
+    bundle = copied(recorded)
+    MARKED[code](bundle, bundle["runs"][0])
+    assert code in marks_of(send(submitter, bundle))
+    assert code not in marks_of(send(other_submitter, recorded))
+
+
+def test_a_first_answer_that_waits_for_the_model_is_a_mark(submitter):
+    items = make_items()
+    assert "first_item" not in marks_of(send(submitter, make_bundle(make_run(items=items))))
+    items["completion_tokens"][0] = 4
+    assert "first_item" in marks_of(send(submitter, make_bundle(make_run(items=items, trace=make_trace(watts=90.0)))))
+
+
+def test_totals_and_simulations_are_marked_as_such(submitter, settings, recorded):
+    assert "not_rederivable" in marks_of(send(submitter, make_v2_bundle()))
+    settings.DEMO = True
+    bundle = copied(recorded)
+    bundle["runs"][0]["energy_source"] = "simulated"
+    assert marks_of(send(submitter, bundle)) >= {"simulated"}
+
+
+def test_every_mark_has_its_bundle():
+    assert MARKED.keys() | {"first_item", "not_rederivable", "simulated"} == {gate.code for gate in FLAGS}
 
 
 # Replays
