@@ -1,0 +1,15 @@
+"""The controller's command line on a fake card, whose power limit lies in $FAKE_CARD as in a real card."""
+
+import os
+import time
+from pathlib import Path
+
+from asyncenergy_controller.cli import main
+from asyncenergy_controller.meters import nvml_library
+
+from tests.controller.fakes_nvml import FakeBoard, FakeNvml, flat
+
+if __name__ == "__main__":
+    card = FakeNvml(FakeBoard(energy_j=flat(300)), clock=time.monotonic, state=Path(os.environ["FAKE_CARD"]))
+    nvml_library._nvml = lambda: card
+    main()

@@ -1,0 +1,86 @@
+"""From sign-up to savings: a real server and a real controller in one tree of processes; only the card is invented."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from tests.contract.old_client import OldClient
+from tests.loop.harness import Box, FastClock, wait_until
+from tests.loop.server import Server
+
+pytestmark = pytest.mark.campaign
+AFTERNOON = datetime(2026, 11, 10, 17, 30, tzinfo=UTC)
+TWENTY_MINUTES_A_SECOND = 1200.0
+A_MOMENT = timedelta(seconds=1)
+NIGHTLY = {
+    "name": "summaries",
+    "framework": "command",
+    "est_duration_s": 1800,
+    "earliest_start": "18:00",
+    "deadline": "by 7am",
+    "recurrence": "daily",
+    "nameplate_watts": 300,
+}
+
+
+@pytest.fixture
+def clock():
+    return FastClock.start(AFTERNOON, TWENTY_MINUTES_A_SECOND)
+
+
+@pytest.fixture
+def server(tmp_path, empty_database, clock):
+    server = Server(tmp_path / "var", empty_database, clock.setting)
+    server.start()
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def person(server):
+    """Somebody who has signed up over the API."""
+    person = OldClient(server.url, "night@example.org")
+    assert person.signup().status == 201
+    return person
+
+
+@pytest.fixture
+def box(tmp_path, server, person, clock):
+    key = person.call("POST", "/api/v1/keys", {"name": "box", "scope": "all"}).body["key"]
+    box = Box(tmp_path / "box", server.url, key, clock)
+    yield box
+    box.end()
+
+
+def test_from_sign_up_to_savings(server, person, box, clock):
+    workflow = person.call("POST", "/api/v1/workflows", NIGHTLY).body
+    box.write_jobs(summaries=(workflow["id"], 1.2))
+    planned = wait_until(lambda: person.call("GET", "/api/v1/schedule?after=-1").body)["placements"][0]
+    assert datetime.fromisoformat(planned["start"]) >= AFTERNOON.replace(hour=22, minute=0), "the cheap hours"
+    box.start()
+    wait_until(lambda: ("end", "summaries") in {line[:2] for line in box.ledger}, 60, box.log)
+    wait_until(lambda: box.waiting() == 0, 20, box.log)
+    run = wait_until(lambda: rolled_up(person), 20, box.log)
+    started, deadline = (datetime.fromisoformat(text) for text in (run["actual_start"], planned["deadline"]))
+    assert datetime.fromisoformat(planned["start"]) - A_MOMENT <= started < deadline
+    assert (run["exit_status"], run["occurrence_id"]) == ("success", planned["occurrence_id"])
+    assert run["energy_source"] in ("counter", "integration")
+    assert 0 < run["energy_wh"] < 1, "300 W for a second or two"
+    assert run["profile"]["n_samples"] >= 2
+    month = wait_until(lambda: settled(person), 30, box.log)
+    assert month["runs"] == 1
+    assert month["saved_against_earliest"] > 0
+    print(f"\nran at {run['actual_start']}: {run['energy_wh']:.3g} Wh ({run['energy_source']}), {month}")
+    assert box.stop() == 0
+
+
+def rolled_up(person):
+    """The one run, once its samples are counted."""
+    runs = person.call("GET", "/api/v1/runs").body["results"]
+    return next((run for run in runs if run["profile"]), None)
+
+
+def settled(person):
+    """The month's savings, once they are known."""
+    months = person.call("GET", "/api/v1/savings").body
+    return next((month for month in months if month["cost"] is not None), None)
