@@ -1,4 +1,4 @@
-"""By which name the server knows this box."""
+"""By which name the server knows this box, and the salt that keeps everything else about it to itself."""
 
 import secrets
 from pathlib import Path
@@ -20,3 +20,11 @@ def kept_controller_id(state_dir: Path) -> str:
     if not path.exists():
         write_atomically(path, f"box-{secrets.token_hex(8)}\n".encode(), mode=PRIVATE_FILE)
     return path.read_text(encoding="utf-8").strip()
+
+
+def machine_salt(config_dir: Path) -> bytes:
+    """Made once; whoever has it could test guesses of what a published digest was made from."""
+    path = config_dir / "salt"
+    if not path.exists():
+        write_atomically(path, secrets.token_bytes(32), mode=PRIVATE_FILE)
+    return path.read_bytes()

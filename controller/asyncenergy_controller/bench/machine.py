@@ -4,7 +4,6 @@ import hashlib
 import os
 import platform
 import re
-import secrets
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ from urllib.parse import urlsplit
 
 import psutil
 
-from asyncenergy_controller.bench.files import PRIVATE_FILE, write_atomically
+from asyncenergy_controller.identity import machine_salt
 from asyncenergy_controller.meters.base import MeterInfo
 from asyncenergy_controller.wire import canonical_json
 
@@ -28,14 +27,6 @@ def node_entry(config_dir: Path, info: MeterInfo) -> dict[str, Any]:
         "cpu_model": cpu,
         "ram_gb": round(psutil.virtual_memory().total / 2**30, 1),
     }
-
-
-def machine_salt(config_dir: Path) -> bytes:
-    """Made once; whoever has it could test guesses of the identity against a published hash."""
-    path = config_dir / "salt"
-    if not path.exists():
-        write_atomically(path, secrets.token_bytes(32), mode=PRIVATE_FILE)
-    return path.read_bytes()
 
 
 def cpu_model() -> str | None:

@@ -17,6 +17,7 @@ from asyncenergy_controller.cli import (
     doctor,
     meter_check,
     register,
+    run,
     service,
 )
 from asyncenergy_controller.cli.console import say
@@ -26,9 +27,16 @@ from asyncenergy_controller.settings import Settings, load_settings
 
 __all__ = ["app", "main"]
 
+DEFAULT_COMMAND = "run"
+
 
 class _Root(TyperGroup):
-    """Ends a command that raised one of our errors with its sentence and its exit code."""
+    """Without a command, it is `run`. One that raised an error of ours ends with its sentence and its exit code."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        own = {name for option in self.get_params(ctx) if not option.expose_value for name in option.opts}
+        is_bare = all(arg.startswith("-") for arg in args[:1]) and not own.union(self.commands).intersection(args)
+        return super().parse_args(ctx, [DEFAULT_COMMAND, *args] if is_bare else args)
 
     def invoke(self, ctx: Any) -> Any:
         try:
@@ -45,9 +53,8 @@ class _Root(TyperGroup):
 
 app = typer.Typer(
     cls=_Root,
-    no_args_is_help=True,
     pretty_exceptions_enable=False,
-    help="Measures the energy of AI inference on your own machine: joules per correct answer.",
+    help="Runs your AI work in its cheapest hours and measures what it takes. Without a command it runs the loop.",
     epilog=(
         "Exit codes: 0 ok, 1 failed, 2 wrong usage, 3 no meter, 4 the server did not take it, 5 no engine, "
         "130 interrupted."
@@ -57,7 +64,7 @@ bench_runs.register(bench.app)
 bench_share.register(bench.app)
 app.add_typer(bench.app, name="bench")
 app.add_typer(service.app, name="service")
-for command in (doctor.doctor, about.version, config.config, account.login, account.signup, account.logout):
+for command in (run.run, doctor.doctor, about.version, config.config, account.login, account.signup, account.logout):
     app.command()(command)
 app.command()(meter_check.meter_check)
 app.command()(register.register)

@@ -1,0 +1,1 @@
+"""The loop: ask for the schedule, run what is due, once, and report it."""
