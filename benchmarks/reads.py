@@ -49,6 +49,10 @@ class Reading:
     def is_fine(self) -> bool:
         return self.p95_ms < MOST_P95_MS and self.ratio >= LEAST_RATIO
 
+    def slower_than(self, other: "Reading") -> float:
+        """How many times as long it takes, each measured against /health of its own server and moment."""
+        return other.ratio / self.ratio
+
 
 def databases(folder: Path, name: str) -> dict[str, str]:
     """An empty SQLite file, and an empty database of PostgreSQL where one answers."""
@@ -144,9 +148,9 @@ def _wait_until_it_answers(port: int) -> None:
 
 
 def table(title: str, readings: Sequence[Reading], before: Mapping[str, Reading] | None = None) -> Iterator[str]:
-    """Lines to print; `before` are the same reads on a small corpus."""
+    """Lines to print; `before` are the same reads on a corpus of 1,000 runs."""
     for one in readings:
-        slower = f"   {before[one.path].per_s / one.per_s:.2f} x the time of 1,000 runs" if before else ""
+        slower = f"   {one.slower_than(before[one.path]):.2f} x the time at 1,000 runs" if before else ""
         verdict = "" if one.is_fine else "   TOO SLOW"
         figures = f"p95 {one.p95_ms:6.2f} ms  {one.per_s:7.0f}/s  {one.ratio:.2f} x /health"
         yield f"{title:22} {one.path.rpartition('/')[2]:14} {figures}{slower}{verdict}"

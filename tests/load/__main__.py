@@ -14,7 +14,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from benchmarks.reads import ROOT, SERVERS, SMALL_BUNDLES, Reading, databases, drop, fill, measure, served, table
+from benchmarks.reads import ROOT, SERVERS, SMALL_BUNDLES, databases, drop, fill, measure, served, table
 from benchmarks.site import site_variables
 
 MOST_S = 600.0
@@ -74,12 +74,9 @@ def _compared(title: str, server: str, small: str, large: str, folder: Path) -> 
         before = {one.path: one for one in measure(few)}
         readings = measure(many)
     print(*table(title, readings, before), sep="\n", flush=True)
-    return [f"{title}: {one.path}" for one in readings if not one.is_fine or _is_slower(one, before)]
-
-
-def _is_slower(one: Reading, before: dict[str, Reading]) -> bool:
-    """Against /health of the same server, which is the same on both."""
-    return before[one.path].ratio / one.ratio > MOST_SLOWER
+    return [
+        f"{title}: {one.path}" for one in readings if not one.is_fine or one.slower_than(before[one.path]) > MOST_SLOWER
+    ]
 
 
 if __name__ == "__main__":
