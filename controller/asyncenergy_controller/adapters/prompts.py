@@ -1,11 +1,10 @@
 """The text that a model is asked: read when the job runs, and never an empty one."""
 
-import os
-import stat
 from pathlib import Path
 
 from asyncenergy_controller.errors import UsageError
 from asyncenergy_controller.jobs.entry import OllamaRequest, OpenAIRequest
+from asyncenergy_controller.jobs.plain_file import read_plain_file
 
 MOST_BYTES = 16 << 20
 
@@ -20,11 +19,7 @@ def prompt_of(request: OllamaRequest | OpenAIRequest) -> str:
 
 def _read(path: Path) -> str:
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # a pipe must not hold us up
-        with os.fdopen(handle, "rb") as file:
-            if not stat.S_ISREG(os.fstat(handle).st_mode):
-                raise UsageError(f"prompt_file {path} is no plain file")
-            raw = file.read(MOST_BYTES + 1)
+        raw, _ = read_plain_file(path, MOST_BYTES)
     except OSError as error:
         raise UsageError(f"prompt_file {path} can't be read: {error.strerror}") from error
     if len(raw) > MOST_BYTES:

@@ -34,9 +34,10 @@ def run_entry(
     refused with ValueError. An interrupted job is resumed by calling again with the next `piece` (1, 2, …) and the
     `done` of the last outcome. `state_dir` keeps what a crash must not forget.
     """
+    ours = UUID(str(run_id))
     leash = Leash(stop, kill_at_s).shortened(getattr(entry.request, "timeout_s", None))
     with CappedLog(log_path) as log:
-        one = Piece(UUID(str(run_id)), int(piece), float(done), leash, log, state_dir)
+        one = Piece(ours, int(piece), float(done), leash, log, state_dir)
         if leash.over() is not None:
             return _not_begun(one)
         try:

@@ -35,8 +35,9 @@ Words = Annotated[list[str] | None, typer.Argument(metavar="[-- PROGRAM ARGUMENT
 
 @dataclass(frozen=True)
 class Planning(Common):
-    """What the server is told."""
+    """Where the job is written, and what the server is told."""
 
+    job_catalog: Annotated[Path | None, typer.Option(help="The jobs.json to write to.")] = None
     deadline: Annotated[str | None, typer.Option(help="When it must be done: 'by 7am', 'tomorrow 18:00'.")] = None
     earliest_start: Annotated[str | None, typer.Option(help="Not before: '22:00', 'in 2 h'.")] = None
     recurrence: Annotated[Recurrence, typer.Option(help="How often it comes back.")] = Recurrence.NONE

@@ -1,6 +1,5 @@
 """Read jobs.json, and keep the last good one while somebody edits it."""
 
-import os
 import stat
 import uuid
 from collections.abc import Iterator, Mapping
@@ -12,6 +11,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from asyncenergy_controller.jobs.entry import REQUESTS, JobEntry
+from asyncenergy_controller.jobs.plain_file import read_plain_file
 from asyncenergy_controller.jobs.text import decode
 from asyncenergy_controller.jobs.trust import OTHERS_READ, CatalogError, check_file, check_folders
 
@@ -64,15 +64,11 @@ def read_catalog(path: Path) -> tuple[bytes, int]:
     """Return the bytes and the mode of one and the same file. Raises CatalogError unless it is trustworthy."""
     try:
         check_folders(path)
-        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # a pipe must not hold us up
+        raw, found = read_plain_file(path, MOST_BYTES, lambda state: check_file(path, state))
     except OSError as error:
         raise CatalogError(
             f"{path} can't be read ({error.strerror}). `async-energy-controller register` writes it."
         ) from error
-    with os.fdopen(handle, "rb") as file:
-        found = os.fstat(handle)
-        check_file(path, found)
-        raw = file.read(MOST_BYTES + 1)
     if len(raw) > MOST_BYTES:
         raise CatalogError(f"{path} is larger than 1 MiB; keep prompts in files of their own (prompt_file).")
     return raw, stat.S_IMODE(found.st_mode)

@@ -17,9 +17,7 @@ class CatalogError(ControllerError):
 
 
 def check_file(path: Path, found: os.stat_result) -> None:
-    """Raise CatalogError unless it is a plain file of this user's that nobody else can change."""
-    if not stat.S_ISREG(found.st_mode):
-        raise CatalogError(f"{path} is no plain file.")
+    """Raise CatalogError unless it is this user's and nobody else can change it."""
     _check(path, found, found.st_mode & OTHERS_WRITE)
 
 
