@@ -1,8 +1,5 @@
 """Who may do what, on every address of the server, from one table."""
 
-import logging
-from collections.abc import Iterator
-
 import pytest
 from django.db import connection, transaction
 from django.test import Client
@@ -149,13 +146,6 @@ for model, statuses in MODELS.items():
 ADMIN |= {route: {"GET": 200} for route in routes() if route.startswith("admin/^")}  # the models of an app
 REFUSED = {302, 401, 403, 404, 405}
 WRITES = ("INSERT", "UPDATE", "DELETE", "REPLACE", "CREATE", "DROP", "ALTER", "TRUNCATE")
-
-
-@pytest.fixture
-def world() -> Iterator[World]:
-    logging.disable()  # hundreds of refusals, each with its traceback
-    yield World()
-    logging.disable(logging.NOTSET)
 
 
 def call(world: World, client: Client, method: str, route: str):
