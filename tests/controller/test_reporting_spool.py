@@ -6,6 +6,7 @@ import stat
 import subprocess
 import sys
 import threading
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -235,7 +236,7 @@ def test_the_oldest_samples_are_thinned_first_and_no_record_goes(tmp_path):
     with spool._outbox._transaction() as db:
         kept = dict(db.execute("SELECT key, count(*) FROM sample JOIN entry ON id = entry_id GROUP BY key"))
         ends = db.execute("SELECT min(ts), max(ts) FROM sample GROUP BY entry_id").fetchall()
-    assert kept == {"box/r0": 21, "box/r1": 21, "box/r2": 21, "box/r3": 21}
+    assert kept == {"box/r0": 11, "box/r1": 21, "box/r2": 21, "box/r3": 40}
     assert set(ends) == {("2026-12-01T03:00:00.000+00:00", "2026-12-01T03:00:39.000+00:00")}
     spool.put_run(run("r4"), trace(40))
     assert (spool.counts().runs, spool.counts().samples <= 100) == (5, True)
@@ -446,3 +447,14 @@ def test_times_are_sent_in_utc_and_whole_seconds(spool, server, client):
     spool.put_run(run(actual_start=elsewhere))
     spool.drain(client)
     assert server.runs["r1"]["actual_start"] == "2026-12-01T03:00:01+00:00"
+
+
+def test_a_full_spool_takes_no_more_room_than_was_given_to_it(tmp_path):
+    spool = open_spool(settings_for("http://a.example", tmp_path, spool_max_mb=1))
+    second = Reading(t_s=0.0, gpu_power_w=412.6179, gpu_util_pct=99, gpu_mem_used_mib=70_123.0, throttle_mask=0x24)
+    readings = [replace(second, t_s=float(t), cpu_energy_uj=t * 1e8 + 1 / 3) for t in range(500)]
+    for number in range(12):
+        spool.put_run(run(f"r{number:02d}"), samples_of(readings, AT))
+    assert spool.counts().runs == 12
+    assert 500 < spool.counts().samples < 12 * 500
+    assert sum(file.stat().st_size for file in spool.path.parent.iterdir()) < 1e6

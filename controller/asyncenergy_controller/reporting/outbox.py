@@ -49,6 +49,10 @@ FORGET = """
 DELETE FROM entry WHERE id = :entry AND server_id IS NOT NULL
 AND NOT EXISTS (SELECT 1 FROM sample WHERE entry_id = :entry)
 """
+THICKEST = """
+SELECT entry_id FROM sample JOIN entry ON entry.id = entry_id
+GROUP BY entry_id HAVING count(*) > 2 ORDER BY thinned, entry_id LIMIT 1
+"""
 EVERY_SECOND = """
 DELETE FROM sample WHERE entry_id = :entry AND ts IN (
   SELECT ts FROM (
@@ -95,8 +99,9 @@ class Outbox:
         """Keep reports; one whose key is known adds only samples that are new."""
         with self._transaction() as db:
             for report in reports:
+                _thin(db, self._samples_at_most - len(report.samples))  # before, so that the file doesn't grow
                 _insert(db, report)
-            self._thin(db)
+            _thin(db, self._samples_at_most)
 
     def unsent(self, limit: int) -> list[Entry]:
         """The oldest reports that the server doesn't have, of one kind; those that failed less often go first."""
@@ -159,21 +164,6 @@ class Outbox:
             (samples,) = db.execute("SELECT count(*) FROM sample").fetchone()
         return {"run": 0, "ack": 0, "refused": 0, **dict(rows), "sample": samples}
 
-    def _thin(self, db: sqlite3.Connection) -> None:
-        """While there are too many samples, drop every second one of the oldest run among those thinned least.
-
-        First and last sample stay, so that the run keeps its length.
-        """
-        while db.execute("SELECT count(*) FROM sample").fetchone()[0] > self._samples_at_most:
-            thickest = db.execute(
-                "SELECT entry_id FROM sample JOIN entry ON entry.id = entry_id GROUP BY entry_id HAVING count(*) > 2 "
-                "ORDER BY thinned, entry_id LIMIT 1"
-            ).fetchone()
-            if thickest is None:
-                return
-            db.execute(EVERY_SECOND, {"entry": thickest[0]})
-            db.execute("UPDATE entry SET thinned = thinned + 1 WHERE id = ?", thickest)
-
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
         with closing(self._open()) as db:
@@ -215,3 +205,16 @@ def _insert(db: sqlite3.Connection, report: Report) -> None:
     (entry,) = db.execute("SELECT id FROM entry WHERE key = ?", (report.key,)).fetchone()
     rows = ((entry, sample["ts"], json.dumps(sample, allow_nan=False)) for sample in report.samples)
     db.executemany("INSERT INTO sample VALUES (?, ?, ?) ON CONFLICT DO NOTHING", rows)
+
+
+def _thin(db: sqlite3.Connection, samples_at_most: int) -> None:
+    """While there are more samples, drop every second one of the oldest run among those thinned least.
+
+    First and last sample stay, so that the run keeps its length.
+    """
+    while db.execute("SELECT count(*) FROM sample").fetchone()[0] > samples_at_most:
+        thickest = db.execute(THICKEST).fetchone()
+        if thickest is None:
+            return
+        db.execute(EVERY_SECOND, {"entry": thickest[0]})
+        db.execute("UPDATE entry SET thinned = thinned + 1 WHERE id = ?", thickest)
