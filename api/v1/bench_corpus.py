@@ -26,6 +26,7 @@ from bench.selectors.answers import Answer
 from bench.selectors.corpus import LICENCE, LICENCE_URL, corpus_release
 from bench.selectors.snapshot import llms_text
 from bench.services.corpus import corpus_dir
+from learn.posts import posts
 
 
 class FileSerializer(Shape):
@@ -125,8 +126,12 @@ class Llms(PublicView):
     @extend_schema(responses={(200, "text/plain"): OpenApiTypes.STR}, operation_id="llms", summary="For assistants")
     def get(self, request: Request) -> HttpResponseBase:
         host = request.build_absolute_uri("/")
-        found = answers.remembered("llms", host, lambda _: Answer(llms_text(request.build_absolute_uri).encode()))
+        found = answers.remembered("llms", host, lambda _: Answer(self._text(request).encode()))
         return send(request, found, "text/plain; charset=utf-8")
+
+    def _text(self, request: Request) -> str:
+        articles = {reverse("learn:post", args=[post.slug]): post.title for post in posts()}
+        return llms_text(request.build_absolute_uri, articles)
 
 
 def _url(request: Request, version: int, name: str) -> str:

@@ -19,15 +19,24 @@ TOP_ROWS = 3
 Link = Callable[[str], str]
 # address name -> what is there
 PAGES = {
+    "bench:home": "what a correct answer costs, at a glance",
+    "bench:measure": "how to measure a machine of your own",
     "bench:leaderboard": "the board, one task at a time",
     "bench:picker": "which model to run on a device",
     "bench:data": "sweeps over power caps, clocks and other settings",
     "bench:methodology": "every formula, with its source",
     "bench:gates": "every rule that a run must pass",
     "bench:moderation-log": "what people decided, and why",
+    "bench:verify": "any row of the board, derived again beside the published figures",
     "scheduling:how-it-works": "how work with a deadline is placed into the cheapest hours, and what that saves",
     "scheduling:cheapest": "when a job would cost least on a market",
     "scheduling:quickstart": "from an account to the first scheduled job",
+    "learn:index": "where to start reading",
+    "learn:energy": "where the energy of local AI goes, with figures computed from the corpus",
+    "learn:glossary": "every term and unit of this site",
+    "learn:blog": "all articles",
+    "learn:api": "the API, with examples",
+    "learn:mcp": "the tools for language models, with examples",
 }
 READS = {
     "api:bench-leaderboard": "rows of the board; also with ?format=csv",
@@ -57,9 +66,12 @@ def snapshot() -> dict[str, Any]:
     }
 
 
-def llms_text(link: Link) -> str:
-    """Markdown. `link` makes a path absolute; every path and figure is looked up, so none can go stale."""
-    return "\n".join([*_about(), *_figures(), *_rules(link), *_links(link)]) + "\n"
+def llms_text(link: Link, articles: Mapping[str, str]) -> str:
+    """Markdown. `link` makes a path absolute; every path and figure is looked up, so none can go stale.
+
+    `articles` are paths with titles.
+    """
+    return "\n".join([*_about(), *_figures(), *_rules(link), *_links(link, articles)]) + "\n"
 
 
 def _about() -> Iterator[str]:
@@ -111,11 +123,13 @@ def _rules(link: Link) -> Sequence[str]:
     )
 
 
-def _links(link: Link) -> Iterator[str]:
+def _links(link: Link, articles: Mapping[str, str]) -> Iterator[str]:
     yield "## Pages"
     yield ""
     for name, words in PAGES.items():
         yield f"- [{words}]({link(reverse(name))})"
+    for path, title in articles.items():
+        yield f"- [article: {title}]({link(path)})"
     yield ""
     yield "## For programs (no key, no cost)"
     yield ""
