@@ -78,8 +78,8 @@ class ReportServer:
 
 
 @contextmanager
-def report_server():
-    fake = ReportServer()
+def report_server(fake=None):
+    fake = fake or ReportServer()
 
     class Handler(BaseHTTPRequestHandler):
         wbufsize = -1

@@ -20,7 +20,7 @@ def recover(settings: Settings, history: History, reports: Reports) -> int:
     claims = history.unsettled()
     for claim in claims:
         leftovers = end_run(claim.run_id)
-        reports.cut_off(claim, at=clock.now())
+        reports.cut_off(claim, "preempted", at=clock.now())
         history.settle(claim.run_id, "preempted", clock.now())
         log.warning(
             "Run %s of workflow %s was going on when the last controller here died: it counts as interrupted%s.",

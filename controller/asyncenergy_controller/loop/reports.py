@@ -31,7 +31,9 @@ class Reports:
         self._kept = kept
 
     def started(self, claim: Claim) -> None:
-        self._ack("started", claim.workflow_id, claim.about, claim.started_at)
+        """Said once of an attempt: its later pieces go on with it."""
+        if claim.number == 1:
+            self._ack("started", claim.workflow_id, claim.about, claim.started_at)
 
     def ended(
         self, claim: Claim, status: RunStatus, outcome: Outcome, measurement: Measurement, *, at: datetime
@@ -47,10 +49,10 @@ class Reports:
         self._kept()
         self._follow(claim, status, at)
 
-    def cut_off(self, claim: Claim, *, at: datetime) -> None:
-        """The run of a box that died: interrupted. Where its end was kept just before that, the spool keeps to it."""
-        self._spool.put_run(self._record(claim, "preempted", at))
-        self._follow(claim, "preempted", at)
+    def cut_off(self, claim: Claim, status: RunStatus, *, at: datetime) -> None:
+        """The run of a controller that died. Where its end was kept just before that, the spool keeps to it."""
+        self._spool.put_run(self._record(claim, status, at))
+        self._follow(claim, status, at)
 
     def missed(self, workflow_id: str, about: About, *, at: datetime) -> None:
         """Nothing was run, and it is too late to begin."""

@@ -73,8 +73,8 @@ def _valid_pieces(placement: Placement, valid_until: datetime) -> tuple[Piece, .
 
 
 def _latest(placement: Placement, piece: Piece, *, is_part: bool) -> datetime:
-    if is_part:
-        return max(piece.start, piece.end - LEAST_RUN)
     length = piece.end - piece.start
+    if is_part:
+        return piece.end - min(LEAST_RUN, length / 2)
     latest = placement.latest_start or (placement.deadline - length if placement.deadline else placement.end)
     return max(latest, piece.start) + LATE_GRACE
