@@ -8,6 +8,7 @@ engines.
 import inspect
 import json
 import os
+import shutil
 import threading
 import uuid
 from datetime import datetime
@@ -48,6 +49,7 @@ SCHEDULES = st.builds(
     st.dictionaries(KEYS | EVIL, JSON, max_size=3),
     PLACEMENTS,
 )
+TRUE = shutil.which("true")
 NOW = datetime.fromisoformat("2026-01-11T01:30:00+00:00")
 
 
@@ -92,7 +94,9 @@ class Started:
     calls = []
 
     def __init__(self, command, *, cwd, env, **_):
-        self.calls.append((tuple(command), Path(cwd), dict(env)))
+        *keeper, _, program = command[: len(processes.KEEPER) + 2]
+        assert tuple(keeper) == processes.KEEPER
+        self.calls.append(((program, *command[len(processes.KEEPER) + 2 :]), Path(cwd), dict(env)))
         raise FileNotFoundError(2, "not in this test")
 
 
@@ -103,7 +107,7 @@ def test_nothing_a_schedule_says_reaches_a_program_its_arguments_its_folder_or_i
         Started.calls.clear()
         box.follow(json.loads(json.dumps(body)))
     for words, cwd, env in Started.calls:
-        assert words == ("true", "--flag")
+        assert words == (TRUE, "--flag")
         assert cwd == box.folder
         own = {name: value for name, value in env.items() if os.environ.get(name) != value}
         assert set(own) == {"ASYNCENERGY_RUN_ID", "ASYNCENERGY_PIECE"}
@@ -120,7 +124,7 @@ def test_a_schedule_that_can_be_read_does_run_the_job(box, words):
         Started.calls.clear()
         placement = words | TIMES | {"workflow_id": REPORT, "feasible": True}
         box.follow({"id": "x", "version": 1, "valid_until": TIMES["end"], "placements": [placement]})
-    assert [call[0] for call in Started.calls] == [("true", "--flag")]
+    assert [call[0] for call in Started.calls] == [(TRUE, "--flag")]
 
 
 @given(st.dictionaries(KEYS | st.just("id"), JSON, max_size=6))

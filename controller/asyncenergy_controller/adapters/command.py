@@ -23,6 +23,7 @@ def run_command(request: CommandRequest, piece: Piece) -> Outcome:
             run_id=piece.run_id,
             leash=piece.leash,
             log=piece.log,
+            exit_path=piece.exit_path,
         )
     except OSError as error:
         return Outcome("error", f"{request.command[0]} can't be started in {request.cwd}: {error.strerror}")

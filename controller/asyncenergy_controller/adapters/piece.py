@@ -18,3 +18,5 @@ class Piece:
     leash: Leash
     log: CappedLog
     state_dir: Path
+    exit_path: Path
+    """Keeps the exit code of a program."""

@@ -1,7 +1,13 @@
-"""The processes of one run: started in a group of their own, ended to the last one."""
+"""The processes of one run: started in a group of their own, ended to the last one.
 
+Between us and a job stands a shell that reads none of its words. It waits, and keeps the exit code on disk: a job that
+outlives its controller is not taken for one that never ended, and so is not run again.
+"""
+
+import errno
 import os
 import select
+import shutil
 import signal
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
@@ -16,6 +22,11 @@ from asyncenergy_controller.adapters.log import CappedLog
 from asyncenergy_controller.clock import monotonic
 
 RUN_ID = "ASYNCENERGY_RUN_ID"
+KEEPER = ("/bin/sh", "-c", 'trap : TERM PIPE; "$@"; code=$?; echo $code >"$0.new" && mv -f "$0.new" "$0"; exit $code')
+"""Takes the file of the exit code and then the job. It outlives a SIGTERM, and a pipe that nobody reads any more, to
+say what came of it."""
+BY_SIGNAL = 128
+"""What a shell adds to the number of a signal."""
 GRACE_S = 10.0
 """Between SIGTERM and SIGKILL."""
 GONE_S = 5.0
@@ -34,14 +45,15 @@ def run_program(
     run_id: UUID,
     leash: Leash,
     log: CappedLog,
+    exit_path: Path,
     grace_s: float = GRACE_S,
 ) -> tuple[int, Why | None]:
     """Run to the end and leave nothing behind. Returns the exit code, and why it was ended if we ended it.
 
-    Raises OSError where it can't be started.
+    `exit_path` keeps the code of a job that ends. Raises OSError where it can't be started.
     """
     process = subprocess.Popen(
-        command,
+        [*KEEPER, str(exit_path), _program(command[0], cwd, env), *command[1:]],
         cwd=cwd,
         env={**env, RUN_ID: str(run_id)},
         stdin=subprocess.DEVNULL,
@@ -57,7 +69,20 @@ def run_program(
         _end(lambda: _members(process, run_id), output.drain, grace_s)
         output.close()
     code = process.poll()
-    return (-signal.SIGKILL if code is None else code), why
+    return (-signal.SIGKILL if code is None else _as_subprocess_says(code)), why
+
+
+def exit_code_of(log_path: Path) -> int | None:
+    """Return how the job with this log ended, whoever was there to see it; below 0 is a signal, None is not known."""
+    try:
+        return _as_subprocess_says(int(exit_path_of(log_path).read_text()))
+    except (FileNotFoundError, ValueError):
+        return None
+
+
+def exit_path_of(log_path: Path) -> Path:
+    """Return where the exit code of the job with this log is kept."""
+    return log_path.with_suffix(".exit")
 
 
 def processes_of(run_id: UUID | str) -> list[psutil.Process]:
@@ -68,6 +93,20 @@ def processes_of(run_id: UUID | str) -> list[psutil.Process]:
 def end_run(run_id: UUID | str, grace_s: float = GRACE_S) -> int:
     """End what a run has left, as after a crash of ours; return how many processes that were."""
     return _end(lambda: processes_of(run_id), _nap, grace_s)
+
+
+def _program(name: str, cwd: Path, env: Mapping[str, str]) -> str:
+    """Return the path of the program, so that the shell takes no word for one of its own."""
+    found = shutil.which(cwd / name if os.sep in name else name, path=env.get("PATH", os.defpath))
+    if found is not None:
+        return os.fspath(found)
+    is_there = os.sep in name and (cwd / name).exists()
+    number = errno.EACCES if is_there else errno.ENOENT
+    raise OSError(number, os.strerror(number), name)
+
+
+def _as_subprocess_says(code: int) -> int:
+    return BY_SIGNAL - code if code > BY_SIGNAL else code
 
 
 class _Output:

@@ -12,6 +12,7 @@ from asyncenergy_controller.adapters.ollama import run_ollama
 from asyncenergy_controller.adapters.openai import run_openai
 from asyncenergy_controller.adapters.outcome import Outcome
 from asyncenergy_controller.adapters.piece import Piece
+from asyncenergy_controller.adapters.processes import exit_path_of
 from asyncenergy_controller.errors import ControllerError
 from asyncenergy_controller.jobs.entry import ChargeRequest, CommandRequest, JobEntry, OllamaRequest, OpenAIRequest
 
@@ -37,7 +38,7 @@ def run_entry(
     ours = UUID(str(run_id))
     leash = Leash(stop, kill_at_s).shortened(getattr(entry.request, "timeout_s", None))
     with CappedLog(log_path) as log:
-        one = Piece(ours, int(piece), float(done), leash, log, state_dir)
+        one = Piece(ours, int(piece), float(done), leash, log, state_dir, exit_path_of(log_path))
         if leash.over() is not None:
             return _not_begun(one)
         try:
