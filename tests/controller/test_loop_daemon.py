@@ -154,13 +154,19 @@ def test_one_box_has_one_loop(box):
         pass
 
 
-def test_a_run_that_was_cut_off_is_ended_told_once_and_not_repeated(box):
-    box.has()
-    box.plan(planned())
+def claimed(box):
+    """What a controller leaves that dies right after it has claimed a run."""
     (slot,) = slots_of(decode_schedule(box.server.body))
     history = History(box.settings.history_path)
     claim = history.claim(slot, about(slot, entry(), machine_salt(box.settings.config_dir)), clock.now())
     history.close()
+    return claim
+
+
+def test_a_run_that_was_cut_off_is_ended_told_once_and_not_repeated(box):
+    box.has()
+    box.plan(planned())
+    claim = claimed(box)
     left = subprocess.Popen(["sleep", "60"], env={"ASYNCENERGY_RUN_ID": claim.run_id}, start_new_session=True)
     foreign = subprocess.Popen(["sleep", "60"], start_new_session=True)
     box.once()
@@ -172,6 +178,19 @@ def test_a_run_that_was_cut_off_is_ended_told_once_and_not_repeated(box):
     assert box.marks() == 0
     assert [(record["run_id"], record["exit_status"]) for record in box.records()] == [(claim.run_id, "preempted")]
     assert box.events() == ["failed"]
+
+
+@pytest.mark.parametrize(("code", "status", "event"), [("0", "success", "finished"), ("13", "preempted", "failed")])
+def test_work_that_went_on_alone_to_its_end_counts_as_done_only_where_it_ended_well(box, code, status, event):
+    box.has()
+    box.plan(planned())
+    claim = claimed(box)
+    box.settings.job_log_dir.mkdir()
+    (box.settings.job_log_dir / f"{claim.run_id}.exit").write_text(code)
+    box.once()
+    assert [record["exit_status"] for record in box.records()] == [status]
+    assert box.events() == [event]
+    assert box.marks() == 0
 
 
 def test_a_stopped_loop_ends_its_job_tells_that_and_does_not_begin_it_again(box):

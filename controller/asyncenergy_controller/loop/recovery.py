@@ -2,11 +2,13 @@
 
 import logging
 from datetime import datetime
+from pathlib import Path
 
 from asyncenergy_controller import clock
 from asyncenergy_controller.adapters import heal_switches
-from asyncenergy_controller.adapters.processes import end_run
-from asyncenergy_controller.loop.history import KEPT, History
+from asyncenergy_controller.adapters.processes import end_run, exit_code_of
+from asyncenergy_controller.loop.due import RunStatus
+from asyncenergy_controller.loop.history import KEPT, Claim, History
 from asyncenergy_controller.loop.reports import Reports
 from asyncenergy_controller.settings import Settings
 
@@ -19,21 +21,24 @@ def recover(settings: Settings, history: History, reports: Reports) -> int:
         log.warning("%s", sentence)
     claims = history.unsettled()
     for claim in claims:
-        leftovers = end_run(claim.run_id)
-        reports.cut_off(claim, "preempted", at=clock.now())
-        history.settle(claim.run_id, "preempted", clock.now())
-        log.warning(
-            "Run %s of workflow %s was going on when the last controller here died: it counts as interrupted%s.",
-            claim.run_id,
-            claim.workflow_id,
-            f", and {leftovers} processes of it were ended" if leftovers else "",
-        )
+        status = _ended(settings.job_log_dir / f"{claim.run_id}.log", claim)
+        reports.cut_off(claim, status, at=clock.now())
+        history.settle(claim.run_id, status, clock.now())
     return len(claims)
+
+
+def _ended(log_path: Path, claim: Claim) -> RunStatus:
+    """How the run ended: by itself and well, before this was asked, or now."""
+    is_done = exit_code_of(log_path) == 0  # before it is ended: a program may end well when it is asked to
+    leftovers = end_run(claim.run_id)
+    words = "its work was done" if is_done else f"it counts as interrupted, {leftovers} processes of it were ended"
+    log.warning("Run %s was going on when the last controller here died: %s.", claim.run_id, words)
+    return "success" if is_done else "preempted"
 
 
 def forget_old(settings: Settings, history: History, now: datetime) -> None:
     """Drop runs and their output that nobody asks for any more."""
     history.forget_old(now)
-    for path in settings.job_log_dir.glob("*.log"):
+    for path in settings.job_log_dir.glob("*"):
         if path.stat().st_mtime < (now - KEPT).timestamp():
             path.unlink(missing_ok=True)
