@@ -131,6 +131,20 @@ def test_a_damaged_file_stops_everything_and_says_what_to_do(path):
         History(path)
 
 
+def claim_many(history):
+    for number in range(1000):
+        claim(history, slots(placement(occurrence_id=f"n{number}"))[0])
+
+
+def test_a_full_disk_is_told_and_nothing_is_half_claimed(history):
+    history._db.execute("PRAGMA max_page_count = 1")
+    with pytest.raises(HistoryUnreadable, match="full"):
+        claim_many(history)
+    claimed = len(history.unsettled())
+    history._db.execute("PRAGMA max_page_count = 100000")
+    assert claim(history, slots(placement(occurrence_id=f"n{claimed}"))[0]) is not None
+
+
 def test_a_claim_that_fails_leaves_nothing_half_done(history):
     with pytest.raises(TypeError):
         history.claim(slots(placement())[0], None, at(2))

@@ -59,6 +59,7 @@ def assembled(settings: Settings, *, watch_catalog: bool = False) -> Iterator[Da
             spool=spool,
             sender=sender,
             salt=machine_salt(settings.config_dir),
+            state_dir=settings.state_dir,
             watch_catalog=watch_catalog,
         )
 

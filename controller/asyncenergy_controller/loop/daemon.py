@@ -4,8 +4,10 @@ import logging
 import threading
 from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import datetime, timedelta
+from pathlib import Path
 
 from asyncenergy_controller import clock
+from asyncenergy_controller.adapters import heal_switches
 from asyncenergy_controller.errors import ExitCode
 from asyncenergy_controller.jobs.catalog import Catalog, CatalogFile
 from asyncenergy_controller.loop.clockwatch import ClockWatch
@@ -18,7 +20,7 @@ from asyncenergy_controller.loop.running import Job, Runner, about
 from asyncenergy_controller.loop.sending import Sender
 from asyncenergy_controller.loop.slots import Slot, slots_of
 from asyncenergy_controller.loop.status import Running, Situation, job_name, status_line
-from asyncenergy_controller.reporting import Spool
+from asyncenergy_controller.reporting import Spool, SpoolError
 
 log = logging.getLogger("asyncenergy_controller.loop")
 
@@ -41,6 +43,7 @@ class Daemon:
         spool: Spool,
         sender: Sender,
         salt: bytes,
+        state_dir: Path,
         watch_catalog: bool = False,
     ) -> None:
         self._poller = poller
@@ -51,6 +54,7 @@ class Daemon:
         self._spool = spool
         self._sender = sender
         self._salt = salt
+        self._state_dir = state_dir
         self._watch_catalog = watch_catalog
         self._clock_watch = ClockWatch()
         self._wake = threading.Event()
@@ -81,6 +85,7 @@ class Daemon:
             polled = self._poller.poll_if_due()
             found = self._tick()
             if polled:
+                self._heal()
                 log.info("%s", self._line(found))
             self._sleep(found)
         self._finish_job()
@@ -164,6 +169,12 @@ class Daemon:
         name = job_name(self._catalog.jobs, workflow_id)
         log.warning("%s, due at %s, was not run: %s.", name, one.slot.start.astimezone(), one.reason)
 
+    def _heal(self) -> None:
+        """A plug that could not be reached when its job ended is tried again."""
+        if self._future is None:
+            for sentence in heal_switches(self._state_dir):
+                log.warning("%s", sentence)
+
     def _notice_jump(self) -> None:
         if (jump_s := self._clock_watch.jump_s()) is not None:
             way = "ahead" if jump_s > 0 else "back"
@@ -195,9 +206,16 @@ class Daemon:
                 server_problem=problem.message if problem else None,
                 catalog_problem=self._catalog_file.problem,
                 running=Running(job.claim.workflow_id, job.ends) if job else None,
-                waiting=self._spool.counts().waiting,
+                waiting=self._waiting(),
             )
         )
+
+    def _waiting(self) -> int | None:
+        try:
+            return self._spool.counts().waiting
+        except SpoolError as error:
+            self._tell_once(error.message)
+            return None
 
     def _sleep(self, found: list[Standing]) -> None:
         """Until the next poll, the next start, the end of the job, or a moment in which the clock may have been set."""

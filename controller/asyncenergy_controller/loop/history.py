@@ -65,22 +65,21 @@ class HistoryUnreadable(ControllerError):
 
 
 class History:
-    """One SQLite file. May be used from several threads; one process at a time writes."""
+    """One SQLite file. May be used from several threads; one process at a time writes.
+
+    Every method raises HistoryUnreadable where the file can't be used: a full disk, a damaged file.
+    """
 
     def __init__(self, path: Path) -> None:
-        """Open or make the file. Raises HistoryUnreadable."""
+        """Open or make the file."""
         path.parent.mkdir(parents=True, exist_ok=True)
+        self._path = path
         self._one_at_a_time = threading.Lock()
         self._db = sqlite3.connect(path, timeout=WAIT_S, isolation_level=None, check_same_thread=False)
-        try:
-            self._db.execute("PRAGMA journal_mode = WAL")
-            self._db.execute("PRAGMA synchronous = FULL")
-            self._db.executescript(SCHEMA)
-        except sqlite3.DatabaseError as error:
-            raise HistoryUnreadable(
-                f"{path}, which says what has run, can't be used ({error}). Nothing is run without it. If it is "
-                "damaged, move it away: what this box has run is then not known to it, and could be run again."
-            ) from error
+        with self._reading() as db:
+            db.execute("PRAGMA journal_mode = WAL")
+            db.execute("PRAGMA synchronous = FULL")
+            db.executescript(SCHEMA)
         path.chmod(0o600)
 
     def close(self) -> None:
@@ -162,13 +161,21 @@ class History:
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:
         with self._one_at_a_time:
-            yield self._db
+            try:
+                yield self._db
+            except sqlite3.OperationalError as error:
+                raise HistoryUnreadable(f"{self._path}, which says what has run, can't be used: {error}.") from error
+            except sqlite3.DatabaseError as error:
+                raise HistoryUnreadable(
+                    f"{self._path}, which says what has run, is damaged ({error}). Nothing is run without it. Restore "
+                    "it, or move it away: what this box has run is then not known to it, and could be run again."
+                ) from error
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
         """All of it is on the disk when this ends, or nothing."""
-        with self._one_at_a_time, self._db:
-            self._db.execute("BEGIN IMMEDIATE")
+        with self._reading() as db, db:
+            db.execute("BEGIN IMMEDIATE")
             yield
 
 

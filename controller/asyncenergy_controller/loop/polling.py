@@ -11,6 +11,8 @@ from asyncenergy_controller.server import Schedule, ServerClient, ServerError
 log = logging.getLogger("asyncenergy_controller.loop")
 
 JITTER = 0.1
+LONGEST_WAIT_S = 300.0
+"""So soon at the latest is a server heard again that was away, or a key taken that was put right."""
 FRESH_S = 5.0
 """What is begun is begun by a schedule that was asked for at most this long ago, if the server answers."""
 FROM_SCRATCH_S = 3600.0
@@ -31,7 +33,7 @@ class Pace:
 
     def failed(self) -> None:
         self._backoff.failed()
-        self._wait(self._backoff.left_s)
+        self._wait(min(self._backoff.left_s, max(self._interval_s, LONGEST_WAIT_S)))
 
     def left_s(self) -> float:
         """Seconds of `clock.now()` until the next call."""

@@ -32,8 +32,8 @@ class Situation:
     server_problem: str | None = None
     catalog_problem: str | None = None
     running: Running | None = None
-    waiting: int = 0
-    """Reports that the server hasn't got yet."""
+    waiting: int | None = 0
+    """Reports that the server hasn't got yet; None where that can't be known."""
 
 
 def status_line(situation: Situation, zone: tzinfo | None = None) -> str:
