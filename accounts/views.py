@@ -188,7 +188,7 @@ def keys(request: HttpRequest) -> HttpResponse:
             form = forms.KeyForm()
         except AsyncEnergyError as error:
             forms.take_error(form, error)
-    page = {"form": form, "keys": api_keys_of(_user(request)), "minted": minted}
+    page = {"section": "schedule", "form": form, "keys": api_keys_of(_user(request)), "minted": minted}
     return render(request, "accounts/keys.html", page)
 
 

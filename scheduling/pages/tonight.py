@@ -36,9 +36,9 @@ class Line:
     later: str | None
 
     @property
-    def saved(self) -> Decimal | None:
-        """Against starting at once."""
-        return _saved(self.placement.earliest_cost, self.placement.cost)
+    def later_words(self) -> str:
+        """The same for people: an instant without its offset."""
+        return (self.later or "").partition("+")[0].replace("T", " ")
 
 
 @dataclass(frozen=True, slots=True)

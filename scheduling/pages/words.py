@@ -16,7 +16,12 @@ METHODS = {
     "bench_prior": "from the published benchmark of its class",
     "nameplate": "from its nameplate",
 }
-STATUSES = {"success": "ok", "error": "held", "preempted": "flag"}
+OUTCOMES = {"success": ("done", "ok"), "error": ("failed", "held"), "preempted": ("stopped", "flag")}
+
+
+def outcome(exit_status: str | None) -> tuple[str, str]:
+    """What became of a run in a word, and the shape that says so."""
+    return OUTCOMES.get(exit_status or "", ("not reported", "none"))
 
 
 _LENGTH = re.compile(r"(?:(\d+)h)?(?:(\d+)(?:min)?)?(?:([\d.]+)s)?")

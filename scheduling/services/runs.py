@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -12,9 +12,10 @@ from accounts.models import User
 from asyncenergy import clock
 from scheduling.errors import FieldRefused, NotFound
 from scheduling.models import Placement, PowerProfile, RunRecord, SampleBatch, Workflow
-from scheduling.packing import packed, unpacked
+from scheduling.packing import packed
 from scheduling.records import SAMPLE, Reading, record_reading, samples_reading
 from scheduling.rollup import rolled_up
+from scheduling.selectors.samples import batch_times, columns_of
 from scheduling.services.acks import occurrence_of, workflow_of
 from scheduling.services.claims import account_lock
 from scheduling.services.occurrences import occurrence_fail, occurrence_finish
@@ -142,11 +143,6 @@ def _stored_times(run: RunRecord, found: Mapping[datetime, Any]) -> frozenset[da
     return frozenset(at for batch in batches for at in batch_times(batch))
 
 
-def batch_times(batch: SampleBatch) -> list[datetime]:
-    offsets = unpacked(batch.columns_zlib)["offset_us"]
-    return [batch.first_ts + timedelta(microseconds=offset) for offset in offsets]
-
-
 def _store_batch(run: RunRecord, new: Mapping[datetime, Mapping[str, Any]]) -> None:
     times = sorted(new)
     columns: dict[str, list[Any]] = {name: [new[at][name] for at in times] for name in SAMPLE}
@@ -186,14 +182,3 @@ def run_roll_up(*, run: RunRecord, now: datetime | None = None) -> PowerProfile:
     )
     RunRecord.objects.filter(pk=run.pk).update(rollup_due=False)
     return profile
-
-
-def columns_of(run: RunRecord) -> dict[str, list[Any]]:
-    """Return all samples of a run in order of time, in columns; `t_s` is Unix time."""
-    rows: list[tuple[datetime, dict[str, Any], int]] = []
-    for batch in SampleBatch.objects.filter(run=run):
-        columns = unpacked(batch.columns_zlib)
-        rows += [(at, columns, i) for i, at in enumerate(batch_times(batch))]
-    rows.sort(key=lambda row: row[0])
-    names = {name: [columns[name][i] for _, columns, i in rows] for name in SAMPLE}
-    return {"t_s": [at.astimezone(UTC).timestamp() for at, _, _ in rows], **names}

@@ -9,7 +9,10 @@ from django.views.decorators.http import require_safe
 from accounts.models import User
 from asyncenergy import clock
 from scheduling.pages import tonight as pages
+from scheduling.pages.savings import ledgers
+from scheduling.selectors.savings import savings_by_month
 from scheduling.selectors.tonight import tonight as find_tonight
+from scheduling.selectors.workflows import controller_states
 from scheduling.views.access import account_page
 
 
@@ -20,4 +23,5 @@ def tonight(request: HttpRequest, account: User) -> HttpResponse:
     now, zone = clock.now(), ZoneInfo(account.timezone)
     found = find_tonight(account, now)
     context = pages.context(found, zone, now, whole="whole" in request.GET)
-    return render(request, "scheduling/tonight.html", {"section": "schedule", **context})
+    more = {"ledgers": ledgers(savings_by_month(account)), "states": controller_states(account, now)}
+    return render(request, "scheduling/tonight.html", {"section": "schedule", **context, **more})

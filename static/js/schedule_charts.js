@@ -136,18 +136,25 @@
 
   /* 3 a run's power: solid as measured, dashed as it was predicted -------------------------------------------------- */
   kinds.power = (figure) => {
-    const { table, predicted, ticks, last } = figure.dataset;
-    const series = (id) => rows(id).flatMap(({ left, right, w }) => [
-      { x: Number(left), y: number(w) }, { x: Number(right), y: number(w) },
-    ]);
-    const datasets = [{ ...line(series(table), ink("energy")), label: "measured" }];
-    if (predicted) datasets.push({ ...line(series(predicted), ink("ink"), [6, 4]), label: "predicted" });
+    const { table, predicted } = figure.dataset;
+    const measured = rows(table).map(({ t, w }) => ({ x: Number(t), y: number(w) }));
+    const datasets = [{ ...line(measured, ink("energy")), label: "measured" }];
+    if (predicted) {
+      const expected = rows(predicted).flatMap(({ left, right, w }) => [left, right].map((x) => ({ x: Number(x), y: Number(w) })));
+      datasets.push({ ...line(expected, ink("ink"), [6, 4]), label: "predicted" });
+    }
     return {
       type: "line",
       data: { datasets },
       options: {
-        scales: { x: timeAxis(`Time (${figure.dataset.zone})`, { ticks, last }), y: axis("Power (W)", { min: 0, grace: "10%" }) },
-        plugins: { tooltip: { callbacks: { title: () => "", label: ({ dataset, parsed }) => `${dataset.label} ${parsed.y.toFixed(0)} W` } } },
+        scales: {
+          x: axis("Minutes since the start (min)", { type: "linear", min: Math.min(0, measured[0].x) }),
+          y: axis("Power (W)", { min: 0, grace: "10%" }),
+        },
+        plugins: { tooltip: { callbacks: {
+          title: (hit) => `${hit[0].parsed.x.toFixed(1)} min`,
+          label: ({ dataset, parsed }) => `${dataset.label} ${parsed.y.toFixed(0)} W`,
+        } } },
       },
     };
   };

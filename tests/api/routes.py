@@ -82,6 +82,7 @@ class World:
             "controller_id": "box",
             "market_id": market.pk,
             "run_id": run.pk,
+            "record_id": self.objects["runrecord"],
             "submission_id": submission.pk,
             "config_key": run.config_key,
             "node_hash": run.node.node_hash,

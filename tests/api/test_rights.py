@@ -14,6 +14,8 @@ pytestmark = pytest.mark.django_db
 READ = (200, 200, 200)
 EMPTY = (400, 400, 400)  # everybody may, but not with an empty body
 PAGE = (302, 200, 200)  # strangers are sent to sign in
+OWN = (302, 200, 404)  # a page of the submitter's own
+OWN_ACT = (302, 302, 404)
 ACCOUNT = (401, 200, 200)
 ACCOUNT_EMPTY = (401, 400, 400)
 RIGHTS: dict[str, dict[str, tuple[int, int, int]]] = {
@@ -102,6 +104,23 @@ RIGHTS: dict[str, dict[str, tuple[int, int, int]]] = {
     "quickstart/": {"GET": READ},
     "robots.txt": {"GET": READ},
     "schedule/": {"GET": PAGE},
+    "schedule/controllers/": {"GET": PAGE, "POST": PAGE},
+    "schedule/pause/": {"POST": (302, 302, 302)},
+    "schedule/plans/<int:number>/certificate.json": {"GET": (302, 200, 404)},
+    "schedule/resume/": {"POST": (302, 302, 302)},
+    "schedule/runs/": {"GET": PAGE},
+    "schedule/runs/<uuid:record_id>/": {"GET": OWN},
+    "schedule/settings/": {"GET": PAGE, "POST": PAGE},
+    "schedule/workflows/": {"GET": PAGE},
+    "schedule/workflows/new/": {"GET": PAGE, "POST": PAGE},
+    "schedule/workflows/<uuid:workflow_id>/": {"GET": OWN},
+    "schedule/workflows/<uuid:workflow_id>/deadline/": {"POST": OWN_ACT},
+    "schedule/workflows/<uuid:workflow_id>/delete/": {"GET": OWN, "POST": OWN_ACT},
+    "schedule/workflows/<uuid:workflow_id>/edit/": {"GET": OWN, "POST": OWN},
+    "schedule/workflows/<uuid:workflow_id>/pause/": {"POST": OWN_ACT},
+    "schedule/workflows/<uuid:workflow_id>/resume/": {"POST": OWN_ACT},
+    "schedule/workflows/<uuid:workflow_id>/run-now/": {"POST": OWN_ACT},
+    "schedule/workflows/<uuid:workflow_id>/skip-next/": {"POST": OWN_ACT},
     "sitemap.xml": {"GET": READ},
     "when-is-it-cheapest/": {"GET": READ},
 }

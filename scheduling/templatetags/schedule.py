@@ -1,10 +1,12 @@
-"""Template filters for money, energy and lengths of time: the figure, a narrow space, its unit in a quieter colour."""
+"""Template filters for money, energy and time: the figure, a narrow space, and its unit in a quieter colour."""
+
+from datetime import timedelta
 
 from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from bench.presentation import NARROW_SPACE, fixed, significant
+from bench.presentation import NARROW_SPACE, fixed, significant, with_sign
 from scheduling.pages import money, words
 
 register = template.Library()
@@ -73,6 +75,24 @@ def minor_unit(currency: str) -> str:
 def lasts(seconds: float | None) -> str:
     """A length of time to the minute."""
     return NOT_KNOWN if seconds is None or isinstance(seconds, str) else words.lasts(seconds)
+
+
+@register.filter
+def ago(passed: timedelta) -> str:
+    """How long ago, roughly."""
+    return words.ago(passed)
+
+
+@register.filter
+def outcome(exit_status: str | None) -> str:
+    """What became of a run."""
+    return words.outcome(exit_status)[0]
+
+
+@register.filter
+def signed_share(share: float) -> SafeString:
+    """A difference in percent, with its sign."""
+    return _united(with_sign(100 * share), "%")
 
 
 @register.filter
