@@ -2,8 +2,10 @@
 
 import platform
 import stat
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
-from asyncenergy_controller.identity import controller_id
+from asyncenergy_controller.identity import controller_id, kept_controller_id, machine_salt
 from asyncenergy_controller.settings import load_settings
 
 
@@ -27,3 +29,15 @@ def test_two_boxes_have_two_names(tmp_path):
 def test_a_chosen_name_wins(tmp_path):
     assert controller_id(settings_of(tmp_path, controller_id="attic")) == "attic"
     assert not (tmp_path / "state" / "controller_id").exists()
+
+
+def test_all_who_begin_at_once_get_the_same_name_and_salt(tmp_path):
+    together = threading.Barrier(8)
+
+    def begin(_):
+        together.wait(5)
+        return kept_controller_id(tmp_path), machine_salt(tmp_path)
+
+    with ThreadPoolExecutor(8) as pool:
+        assert len(set(pool.map(begin, range(8)))) == 1
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["controller_id", "salt"]

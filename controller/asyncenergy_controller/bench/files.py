@@ -2,6 +2,7 @@
 
 import json
 import os
+import threading
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
@@ -22,7 +23,7 @@ class FileUnreadable(ControllerError):
 
 def write_atomically(path: Path, content: bytes, *, mode: int = 0o644) -> None:
     """Write beside `path` and rename: a reader sees the old file or the new one, never half of one."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}.new")
+    beside = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}.new")
     path.parent.mkdir(parents=True, exist_ok=True)
     with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode), "wb") as file:
         file.write(content)

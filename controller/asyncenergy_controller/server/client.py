@@ -8,7 +8,8 @@ from urllib.parse import quote
 from asyncenergy_controller.server.connection import Connection
 from asyncenergy_controller.server.errors import ServerFailed
 from asyncenergy_controller.server.login import Login
-from asyncenergy_controller.server.schedule import Schedule, decode_schedule, finite_number
+from asyncenergy_controller.server.schedule import Schedule, decode_schedule
+from asyncenergy_controller.server.values import finite_number, text
 from asyncenergy_controller.settings import Settings
 
 ATTEMPTS = 3
@@ -115,9 +116,7 @@ class ServerClient:
     def recommended_cap(self, node_hash: str) -> RecommendedCap:
         """The cap for this hardware. Raises RequestRefused with status 404 for a node that the server doesn't know."""
         answer = self._asked("GET", f"/api/v1/bench/nodes/{quote(node_hash, safe='')}/recommended-cap")
-        source = answer.get("source")
-        cap_w = finite_number(answer.get("recommended_cap_w"))
-        return RecommendedCap(cap_w, source if isinstance(source, str) else None)
+        return RecommendedCap(finite_number(answer.get("recommended_cap_w")), text(answer.get("source")))
 
     def upsert_node(self, body: Json) -> dict[str, Any]:
         """Name this hardware: `node_hash`, and `gpu_name`, `driver_version`, `vram_gb`, `cpu_model`, `ram_gb`."""

@@ -1,13 +1,13 @@
 """A schedule as it comes from the server: read tolerantly, so that one odd placement never hides the others. Pure."""
 
-import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, TypeVar
 
 from asyncenergy_controller.server.errors import ServerFailed
+from asyncenergy_controller.server.values import finite_number, instant, text
 
 ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,119}")
 SHARED_MACHINE = "shared"
@@ -97,26 +97,15 @@ def decode_schedule(body: object) -> Schedule:
         raise ScheduleUnreadable(f"The server's schedule can't be read: {odd}.") from odd
     read, warnings = _read_rows(rows)
     return Schedule(
-        id=_text_or_none(body, "id"),
+        id=text(body.get("id")),
         version=version,
         valid_until=valid_until,
         placements=tuple(row for row in read if isinstance(row, Placement)),
         unplaced=tuple(row for row in read if isinstance(row, Unplaced)),
-        fallback_policy=_text_or_none(body, "fallback_policy"),
+        fallback_policy=text(body.get("fallback_policy")),
         degraded=body.get("degraded") is True,
         warnings=tuple(warnings),
     )
-
-
-def finite_number(value: object) -> float | None:
-    """A JSON number that is one; a boolean, NaN or a number beyond all floats is none."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    try:
-        number = float(value)
-    except OverflowError:
-        return None
-    return number if math.isfinite(number) else None
 
 
 def _read_rows(rows: list[Any]) -> tuple[list[Placement | Unplaced], list[str]]:
@@ -141,8 +130,8 @@ def _unplaced(row: Mapping[Any, Any]) -> Unplaced:
         workflow_id=_id(row, "workflow_id"),
         occurrence_id=_optional(_id, row, "occurrence_id"),
         deadline=_optional(_instant, row, "deadline"),
-        reason=_text_or_none(row, "reason") or "",
-        smallest_change=_text_or_none(row, "smallest_change"),
+        reason=text(row.get("reason")) or "",
+        smallest_change=text(row.get("smallest_change")),
     )
 
 
@@ -160,10 +149,10 @@ def _placement(row: Mapping[Any, Any]) -> Placement:
         deadline=_optional(_instant, row, "deadline"),
         latest_start=_optional(_instant, row, "latest_start"),
         pieces=_pieces(row, Piece(start, end)),
-        reason=_text_or_none(row, "reason") or "",
+        reason=text(row.get("reason")) or "",
         predicted_wh=finite_number(row.get("predicted_wh")),
         attempt=attempt if type(attempt) is int and attempt > 0 else 1,
-        machine=_text_or_none(row, "machine") or SHARED_MACHINE,
+        machine=text(row.get("machine")) or SHARED_MACHINE,
         cap_w=finite_number(row.get("cap_w")),
     )
 
@@ -190,14 +179,10 @@ def _version(body: Mapping[Any, Any]) -> int:
 
 
 def _instant(row: Mapping[Any, Any], name: str) -> datetime:
-    value = row.get(name)
-    try:
-        at = datetime.fromisoformat(value) if isinstance(value, str) else None
-        if at is not None and at.tzinfo is not None:
-            return at.astimezone(UTC)
-    except (ValueError, OverflowError):
-        pass
-    raise _Odd(f"{name} {value!r:.60} is no time with an offset")
+    at = instant(row.get(name))
+    if at is None:
+        raise _Odd(f"{name} {row.get(name)!r:.60} is no time with an offset")
+    return at
 
 
 def _id(row: Mapping[Any, Any], name: str) -> str:
@@ -209,8 +194,3 @@ def _id(row: Mapping[Any, Any], name: str) -> str:
 
 def _optional(read: Callable[[Mapping[Any, Any], str], Read], row: Mapping[Any, Any], name: str) -> Read | None:
     return None if row.get(name) is None else read(row, name)
-
-
-def _text_or_none(row: Mapping[Any, Any], name: str) -> str | None:
-    value = row.get(name)
-    return value if isinstance(value, str) and value else None

@@ -1,0 +1,422 @@
+"""The SDK measures blocks and functions, and no fault of meter, disk or server ever fails the work."""
+
+import asyncio
+import inspect
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from asyncenergy_controller import AsyncEnergy
+from asyncenergy_controller.meters.base import MeterInfo
+from asyncenergy_controller.reporting import Spool
+from asyncenergy_controller.sdk import measure as measuring
+from asyncenergy_controller.sdk import sender as sending
+
+from tests.controller.report_server import LOST_ANSWER, report_server, slow
+
+AWAY = "http://127.0.0.1:9"
+
+
+@pytest.fixture
+def server():
+    with report_server() as fake:
+        yield fake
+
+
+@pytest.fixture(autouse=True)
+def folders(tmp_path, monkeypatch):
+    for name in ("CONFIG_DIR", "STATE_DIR", "DATA_DIR"):
+        monkeypatch.setenv(f"ASYNCENERGY_{name}", str(tmp_path / name.lower()))
+    monkeypatch.setenv("ASYNCENERGY_METER", "simulated")
+    monkeypatch.setenv("ASYNCENERGY_CONTROLLER_ID", "box")
+
+
+@pytest.fixture
+def energy(server):
+    with AsyncEnergy("ae_key", api_url=server.url) as energy:
+        yield energy
+
+
+def reported(server, energy):
+    """The runs that the server has when everything was sent."""
+    energy.close()
+    assert energy.flush().left == 0
+    return list(server.runs.values())
+
+
+def test_a_block_is_measured_and_reported(energy, server):
+    with energy.measure("nightly", workflow_id="w1", work_unit_kind="items") as run:
+        run.work_units = 12
+        time.sleep(0.15)
+    assert (run.exit_status, run.reason) == ("success", None)
+    (record,) = reported(server, energy)
+    assert record["energy_wh"] == run.energy_wh == pytest.approx(40 * 0.15 / 3600, rel=0.6)
+    assert record["energy_source"] == "simulated"
+    assert record["duration_s"] == pytest.approx(0.15, abs=0.3)
+    assert (record["controller_id"], record["workflow_id"], record["framework"]) == ("box", "w1", "sdk")
+    assert (record["work_units"], record["work_unit_kind"]) == (12, "items")
+    assert len(server.samples_of(run.run_id)) == len(run.measurement.samples) >= 2
+    assert server.headers[0]["X-API-Key"] == "ae_key"
+
+
+def test_runs_of_one_name_share_a_digest_that_does_not_tell_the_name(energy, server):
+    for name in ("one", "one", "two"):
+        with energy.measure(name):
+            pass
+    prints = [record["fingerprint"] for record in reported(server, energy)]
+    assert prints[0] == prints[1] != prints[2]
+    assert len(prints[0]) == 32
+    assert "one" not in str(server.runs)
+
+
+def test_a_block_without_a_name_has_no_digest(energy, server):
+    with energy.measure():
+        pass
+    assert "fingerprint" not in reported(server, energy)[0]
+
+
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [
+        (ValueError("no"), "error"),
+        (KeyboardInterrupt(), "preempted"),
+        (SystemExit(0), "success"),
+        (SystemExit(), "success"),
+        (SystemExit(3), "error"),
+        (SystemExit("failed"), "error"),
+    ],
+)
+def test_how_a_block_ends_is_reported_and_its_error_goes_on(energy, server, error, status):
+    with pytest.raises(type(error)) as raised, energy.measure() as run:
+        raise error
+    assert raised.value is error
+    assert run.exit_status == status
+    assert reported(server, energy)[0]["exit_status"] == status
+
+
+def test_a_decorated_function_keeps_its_name_its_arguments_and_its_result(energy, server):
+    @energy.measure(workflow_id="w1")
+    def add(one: int, *, other: int = 2) -> int:
+        """Adds."""
+        return one + other
+
+    assert add(1, other=4) == 5
+    assert (add.__name__, add.__doc__) == ("add", "Adds.")
+    assert list(inspect.signature(add).parameters) == ["one", "other"]
+    assert add(1) == 3
+    assert [record["workflow_id"] for record in reported(server, energy)] == ["w1", "w1"]
+
+
+def test_a_decorated_function_that_fails_is_reported_as_an_error(energy, server):
+    @energy.measure()
+    def broken():
+        raise LookupError("gone")
+
+    with pytest.raises(LookupError, match="gone"):
+        broken()
+    assert reported(server, energy)[0]["exit_status"] == "error"
+
+
+def test_a_function_that_calls_itself_is_measured_each_time(energy, server):
+    @energy.measure()
+    def factorial(n):
+        return n * factorial(n - 1) if n > 1 else 1
+
+    assert factorial(3) == 6
+    records = reported(server, energy)
+    assert len(records) == 3
+    assert all(record["energy_wh"] > 0 for record in records if "energy_wh" in record)
+
+
+def test_an_asynchronous_function_is_measured_until_it_is_awaited(energy, server):
+    @energy.measure()
+    async def wait(seconds):
+        await asyncio.sleep(seconds)
+        return "done"
+
+    assert inspect.iscoroutinefunction(wait)
+    assert asyncio.run(wait(0.12)) == "done"
+    assert reported(server, energy)[0]["duration_s"] >= 0.12
+
+
+def test_an_asynchronous_block_is_measured_while_other_tasks_go_on(energy, server):
+    async def work():
+        async with energy.measure() as run:
+            await asyncio.sleep(0.1)
+        return run
+
+    async def both():
+        ticks = 0
+        task = asyncio.create_task(work())
+        while not task.done():
+            await asyncio.sleep(0.01)
+            ticks += 1
+        return await task, ticks
+
+    run, ticks = asyncio.run(both())
+    assert run.exit_status == "success"
+    assert ticks > 4
+    assert len(reported(server, energy)) == 1
+
+
+def test_a_cancelled_task_is_reported_as_preempted(energy, server):
+    async def cancelled():
+        async with energy.measure():
+            await asyncio.sleep(30)
+
+    async def main():
+        task = asyncio.create_task(cancelled())
+        await asyncio.sleep(0.1)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(main())
+    assert reported(server, energy)[0]["exit_status"] == "preempted"
+
+
+def test_a_task_cancelled_before_its_work_began_leaves_nothing_behind(energy, server, monkeypatch):
+    opening = threading.Event()
+    original = measuring._open
+
+    def slowly(settings):
+        opening.set()
+        time.sleep(0.1)
+        return original(settings)
+
+    monkeypatch.setattr(measuring, "_open", slowly)
+
+    async def main():
+        task = asyncio.create_task(never())
+        await asyncio.to_thread(opening.wait)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        await asyncio.sleep(0.2)
+
+    async def never():
+        async with energy.measure():
+            raise AssertionError("the work began")
+
+    before = threading.active_count()
+    asyncio.run(main())
+    assert not [thread for thread in threading.enumerate() if thread.name == "energy-sampler"]
+    assert threading.active_count() <= before + 1
+    with energy.measure():
+        pass
+    assert len(reported(server, energy)) == 1
+
+
+@pytest.mark.parametrize("kind", ["generator", "asynchronous generator"])
+def test_a_generator_is_refused_because_its_call_measures_nothing(energy, kind):
+    def numbers():
+        yield 1
+
+    async def later():
+        yield 1
+
+    with pytest.raises(TypeError, match="use `with` inside"):
+        energy.measure()(numbers if kind == "generator" else later)
+
+
+def test_a_decorator_without_parentheses_is_refused_with_the_way_out(energy):
+    with pytest.raises(TypeError, match=r"@energy.measure\(\)"):
+
+        @energy.measure
+        def work():
+            pass
+
+
+def test_one_measure_can_be_used_again_and_not_twice_at_once(energy, server):
+    measure = energy.measure("again")
+    with measure, pytest.raises(RuntimeError, match="of its own"), measure:
+        pass
+    with measure:
+        pass
+    assert len(reported(server, energy)) == 2
+
+
+def test_a_block_inside_another_is_part_of_it_and_both_are_reported(energy, server):
+    with energy.measure("outer") as outer, energy.measure("inner") as inner:
+        time.sleep(0.15)
+    assert 0 < inner.energy_wh <= outer.energy_wh
+    assert len(reported(server, energy)) == 2
+
+
+def test_blocks_side_by_side_have_no_energy_because_it_can_not_be_told_apart(energy, server):
+    together = threading.Barrier(2)
+
+    def work(_):
+        with energy.measure() as run:
+            together.wait(5)
+        return run
+
+    with ThreadPoolExecutor(2) as pool:
+        runs = list(pool.map(work, range(2)))
+    assert [run.energy_wh for run in runs] == [None, None]
+    assert "at the same time" in runs[0].reason
+    records = reported(server, energy)
+    assert [record["exit_status"] for record in records] == ["success", "success"]
+    assert all({"energy_wh", "avg_w", "energy_source"}.isdisjoint(record) for record in records)
+    assert server.samples == {}
+
+
+def test_tasks_side_by_side_have_no_energy_and_the_block_around_them_has(energy, server):
+    async def main():
+        async with energy.measure() as around:
+            inner = await asyncio.gather(work(), work())
+        return around, inner
+
+    async def work():
+        async with energy.measure() as run:
+            await asyncio.sleep(0.2)
+        return run
+
+    around, inner = asyncio.run(main())
+    assert around.energy_wh > 0
+    assert [run.energy_wh for run in inner] == [None, None]
+    assert len(reported(server, energy)) == 3
+
+
+def test_a_server_that_is_away_fails_no_work_and_gets_the_report_at_the_next_use(server, monkeypatch):
+    with AsyncEnergy("ae_key", api_url=server.url) as energy:
+        server.always = (503, {"detail": "busy", "code": "busy"})
+        with energy.measure() as run:
+            pass
+    assert server.runs == {}
+    server.always = None
+    with AsyncEnergy("ae_key", api_url=server.url) as later:
+        assert later.waiting().runs == 1
+        with later.measure() as second:
+            pass
+        assert {record["run_id"] for record in reported(server, later)} == {run.run_id, second.run_id}
+
+
+def test_a_slow_server_keeps_no_work_waiting(energy, server):
+    server.faults = [slow(0.6)]
+    begun_s = time.monotonic()
+    with energy.measure():
+        pass
+    assert time.monotonic() - begun_s < 0.5
+    assert len(reported(server, energy)) == 1
+
+
+def test_an_answer_that_was_lost_makes_no_second_run(energy, server):
+    server.faults = [LOST_ANSWER]
+    with energy.measure():
+        pass
+    assert len(reported(server, energy)) == 1
+    assert server.calls.count("/api/v1/runs") == 2
+
+
+def test_a_program_that_ends_at_once_still_sends_its_report(server):
+    code = f"""
+from asyncenergy_controller import AsyncEnergy
+with AsyncEnergy("ae_key", api_url={server.url!r}).measure() as run:
+    pass
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=20)
+    assert len(server.runs) == 1
+
+
+def test_a_spool_that_can_not_be_written_sends_the_report_at_once(energy, server, tmp_path):
+    (tmp_path / "state_dir").mkdir(exist_ok=True)
+    (tmp_path / "state_dir" / "spool").write_text("no folder")
+    with energy.measure() as run:
+        pass
+    assert list(server.runs) == [run.run_id]
+
+
+def test_without_disk_and_server_the_work_is_done_and_the_loss_is_logged(tmp_path, caplog):
+    (tmp_path / "state_dir").mkdir()
+    (tmp_path / "state_dir" / "spool").write_text("no folder")
+    with AsyncEnergy("ae_key", api_url=AWAY) as energy, energy.measure() as run:
+        pass
+    assert run.exit_status == "success"
+    assert f"The report of run {run.run_id} is lost" in caplog.text
+
+
+def test_without_any_login_the_work_is_done_and_the_report_kept(server, monkeypatch):
+    with AsyncEnergy(api_url=server.url) as energy:
+        with energy.measure():
+            pass
+        assert energy.waiting().runs == 1
+    assert server.calls == []
+
+
+@pytest.mark.parametrize("meter", ["nvml", "no such meter"])
+def test_a_meter_that_can_not_be_opened_fails_no_work(server, meter, monkeypatch):
+    with AsyncEnergy("ae_key", api_url=server.url, meter=meter) as energy:
+        with energy.measure() as run:
+            pass
+        assert run.energy_wh is None
+        assert "can't be opened" in run.reason
+        assert reported(server, energy)[0]["exit_status"] == "success"
+
+
+class Broken:
+    """A meter that gives up in the middle, and can't even be closed."""
+
+    name = "broken"
+
+    def info(self):
+        return MeterInfo(meter=self.name)
+
+    def read(self):
+        raise OSError("unplugged")
+
+    def close(self):
+        raise OSError("still unplugged")
+
+
+def test_a_meter_that_breaks_in_the_middle_fails_no_work(energy, monkeypatch, caplog):
+    monkeypatch.setattr(measuring, "_open", lambda settings: Broken())
+    with energy.measure():
+        done = True
+    assert done
+    assert "could not be reported" in caplog.text
+
+
+def test_a_spool_of_a_thousand_faults_fails_no_work(energy, monkeypatch, caplog):
+    def broken(*_):
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(Spool, "put_run", broken)
+    with energy.measure():
+        done = True
+    assert done
+    assert "could not be reported" in caplog.text
+
+
+def test_many_threads_report_every_block_once(energy, server):
+    def work(number):
+        with energy.measure(f"job {number}") as run:
+            pass
+        return run.run_id
+
+    with ThreadPoolExecutor(8) as pool:
+        ids = set(pool.map(work, range(16)))
+    assert {record["run_id"] for record in reported(server, energy)} == ids
+    assert len(ids) == 16
+
+
+def test_importing_the_package_loads_no_sdk_before_it_is_asked_for():
+    code = "import sys, asyncenergy_controller as a; print('asyncenergy_controller.sdk' in sys.modules, a.AsyncEnergy)"
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert said.startswith("False <class 'asyncenergy_controller.sdk.energy.AsyncEnergy'>")
+    with pytest.raises(ImportError):
+        from asyncenergy_controller import NoSuchThing  # noqa: F401
+
+
+def test_closing_waits_only_a_little(server, monkeypatch):
+    monkeypatch.setattr(sending, "EXIT_WAIT_S", 0.1)
+    server.always = slow(0.5)
+    energy = AsyncEnergy("ae_key", api_url=server.url)
+    with energy.measure():
+        pass
+    begun_s = time.monotonic()
+    energy.close()
+    assert time.monotonic() - begun_s < 0.4
