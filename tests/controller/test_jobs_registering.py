@@ -57,7 +57,7 @@ def test_lines_end_as_they_did_before():
 @given(
     st.dictionaries(st.text(min_size=1).filter(lambda key: key != REPORT), st.text(), max_size=4),
     st.sampled_from([None, 1, 2]),
-    st.text(alphabet='{}"/*, a', max_size=12).map(lambda text: text.replace("*/", "")),
+    st.text(alphabet='{}"/*, a', max_size=12).filter(lambda text: "*/" not in text),
 )
 def test_whatever_was_there_means_the_same_afterwards(value, indent, remark):
     text = json.dumps(value, indent=indent)

@@ -14,9 +14,7 @@ VALUES = st.recursive(
 )
 COMMENTS = st.one_of(
     st.text(st.characters(exclude_characters="\n"), max_size=10).map(lambda text: f"//{text}\n"),
-    st.text(max_size=10)
-    .filter(lambda text: "*/" not in text + "*/"[:1] and not text.endswith("*"))
-    .map(lambda text: f"/*{text}*/"),
+    st.text(max_size=10).filter(lambda text: "*/" not in text).map(lambda text: f"/*{text}*/"),
 )
 
 

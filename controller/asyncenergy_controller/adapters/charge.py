@@ -10,6 +10,7 @@ from asyncenergy_controller.adapters.counter import Counter
 from asyncenergy_controller.adapters.outcome import ExitStatus, Outcome
 from asyncenergy_controller.adapters.piece import Piece
 from asyncenergy_controller.adapters.switch_journal import SwitchJournal
+from asyncenergy_controller.bench.files import FileUnreadable
 from asyncenergy_controller.errors import ControllerError, MeterError
 from asyncenergy_controller.jobs.entry import ChargeRequest
 from asyncenergy_controller.meters.plugs.base import Switch
@@ -45,17 +46,23 @@ def run_charge(request: ChargeRequest, piece: Piece) -> Outcome:
 def heal_switches(state_dir: Path) -> list[str]:
     """Switch off what a killed process left on, and say so. At every start, and cheap where there is nothing."""
     journal = SwitchJournal(state_dir)
-    said: list[str] = []
-    for held in journal.left():
-        try:
-            with closing(open_switch(held.switch, held.secret, None)) as switch:
-                _switch_off(switch, attempts=1)
-        except ControllerError as error:
-            said.append(f"{held.switch} may still be on, and is tried again later: {error.message}")
-            continue
-        journal.clear(held.switch)
-        said.append(f"{held.switch} was left on by a run that was killed; it is off now.")
-    return said
+    return [said for path in journal.paths() if (said := _heal(journal, path))]
+
+
+def _heal(journal: SwitchJournal, path: Path) -> str | None:
+    """Return what was done about one plug, or what keeps it from being done; None where it is held."""
+    try:
+        held = journal.load(path)
+        if held.is_held():
+            return None
+        with closing(open_switch(held.switch, held.secret)) as switch:
+            _switch_off(switch, attempts=1)
+    except FileUnreadable as error:
+        return error.message
+    except ControllerError as error:
+        return f"{held.switch} may still be on, and is tried again later: {error.message}"
+    journal.clear(held.switch)
+    return f"{held.switch} was left on by a run that was killed; it is off now."
 
 
 @contextmanager

@@ -4,7 +4,6 @@ import os
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from pathlib import Path
 
 from asyncenergy_controller.adapters.command import environment
 from asyncenergy_controller.adapters.ollama import OllamaClient
@@ -61,12 +60,11 @@ def _program(request: CommandRequest) -> str | None:
 
 def _output(request: OllamaRequest | OpenAIRequest) -> None:
     path = request.output_file
-    if path is not None and not os.access(_existing(path.parent), os.W_OK):
+    if path is None:
+        return
+    place = next(folder for folder in path.parents if folder.exists())
+    if path.is_dir() or not place.is_dir() or not os.access(place, os.W_OK | os.X_OK):
         raise UsageError(f"output_file {path} can't be written")
-
-
-def _existing(folder: Path) -> Path:
-    return next(place for place in (folder, *folder.parents) if place.exists())
 
 
 def _ollama(request: OllamaRequest) -> None:

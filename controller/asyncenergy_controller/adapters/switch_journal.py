@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -53,25 +52,22 @@ class SwitchJournal:
         """Forget it: it is off."""
         self._path(switch).unlink(missing_ok=True)
 
-    def left(self) -> Iterator[Held]:
-        """Yield those that nobody holds. Raises FileUnreadable for a file that says nothing."""
-        for path in sorted(self._folder.glob("*.json")):
-            held = _load(path)
-            if not held.is_held():
-                yield held
+    def paths(self) -> list[Path]:
+        """The files of all plugs that may be on."""
+        return sorted(self._folder.glob("*.json"))
+
+    def load(self, path: Path) -> Held:
+        """Return what a file says. Raises FileUnreadable, with the way out."""
+        try:
+            return Held(**read_json(path))
+        except (TypeError, OSError, FileUnreadable) as error:
+            raise FileUnreadable(
+                f"{path} should say which plug may still be on, and doesn't ({error}): look at your plugs, switch "
+                "them off by hand if need be, and remove that file"
+            ) from error
 
     def _write(self, held: Held) -> None:
         write_json(self._path(held.switch), asdict(held), mode=PRIVATE_FILE)
 
     def _path(self, switch: str) -> Path:
         return self._folder / f"{hashlib.sha256(switch.encode()).hexdigest()[:16]}.json"
-
-
-def _load(path: Path) -> Held:
-    try:
-        return Held(**read_json(path))
-    except (TypeError, OSError) as error:
-        raise FileUnreadable(
-            f"{path} should say which plug may still be on, and doesn't ({error}): look at your plugs, switch them off "
-            "by hand if need be, and remove that file"
-        ) from error
