@@ -81,7 +81,7 @@ class Run(models.Model):
             ),
         ]
         indexes = [
-            models.Index(fields=["config_key", "task", "status"], name="run_board_lookup"),
+            models.Index(fields=["config_key", "status", "task"], name="run_of_configuration"),
             models.Index(fields=["status", "received_at"], name="run_queue"),
         ]
 
