@@ -11,6 +11,7 @@ from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_safe
 from django_htmx.http import push_url
 
+from asyncenergy import clock
 from bench import selectors
 from bench.forms import ROWS_PER_PAGE, BoardFilter, ComparedRows
 from bench.pages import board as boards
@@ -20,6 +21,7 @@ from bench.pages.compare import FEWEST
 from bench.presentation import counted
 from bench.selectors import BoardQuery
 from bench.views.htmx import HtmxRequest, is_swap
+from scheduling.selectors.windows import todays_example
 
 HOME_ROWS = 5
 
@@ -37,6 +39,7 @@ def home(request: HttpRequest) -> HttpResponse:
         "configurations": sum(task["count"] for task in tasks),
         "counts": selectors.corpus_counts(),
         "example": shown,
+        "cheapest": todays_example(clock.now()),
         "waiting_share": runs.waiting_share(selectors.run_figures(shown["run_id"])) if shown else None,
     }
     return render(request, "bench/home.html", context)

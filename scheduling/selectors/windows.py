@@ -1,7 +1,7 @@
 """The cheapest time to run in a market, for everybody: spot prices alone, no account and no fees."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from asyncenergy import clock
@@ -12,6 +12,7 @@ from scheduling.optimizer import Job, Plan, plan, random_start_mean
 from scheduling.selectors.prices import HORIZON, PriceCurve, price_curve
 
 TIME_LIMIT_S = 2.0
+EXAMPLE_RUN, EXAMPLE_DAY = timedelta(hours=4), timedelta(hours=24)
 ONE_KW = 1000.0
 NO_FEES = {"supplier_fee": "0", "levies": "0", "grid_fee": "0", "vat": "0", "grid_periods": []}
 
@@ -24,6 +25,7 @@ class Window:
     """
 
     market: str
+    market_name: str
     currency: str
     timezone: str
     feasible: bool
@@ -55,6 +57,19 @@ def public_curve(market: Market, now: datetime) -> PriceCurve:
     return price_curve(market, formula, now, now + HORIZON)
 
 
+def todays_example(now: datetime) -> Window | None:
+    """The cheapest four hours ahead on the first market with published prices, no forecast among them; else None."""
+    known = PricePoint.objects.filter(start__lte=now, end__gt=now, is_forecast=False, superseded_at=None)
+    market = Market.objects.filter(pk__in=known.order_by().values("market")).order_by("name", "pk").first()
+    if market is None:
+        return None
+    curve = public_curve(market, now)
+    deadline = min(now + EXAMPLE_DAY, curve.known_until)
+    if deadline - now < 2 * EXAMPLE_RUN:
+        return None
+    return cheapest_on(curve, duration_s=EXAMPLE_RUN.total_seconds(), deadline=deadline, earliest=None, now=now)
+
+
 def cheapest_on(
     curve: PriceCurve, *, duration_s: float, deadline: datetime, earliest: datetime | None, now: datetime
 ) -> Window:
@@ -72,6 +87,7 @@ def _window(curve: PriceCurve, job: Job, made: Plan, random_cost: float | None) 
     out = made.infeasible[0] if made.infeasible else None
     return Window(
         market=curve.market.slug,
+        market_name=curve.market.name,
         currency=curve.market.currency,
         timezone=curve.formula["timezone"],
         feasible=placed is not None,

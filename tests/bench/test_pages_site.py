@@ -12,6 +12,8 @@ from django.urls import reverse
 from learn.sitemaps import PAGES
 from tests.bench.pages_corpus import make_row, publish_recorded_runs
 from tests.bench.pages_html import crawl, read
+from tests.conftest import NOON
+from tests.scheduling.people import make_market
 
 pytestmark = pytest.mark.django_db
 TEMPLATES = Path(__file__).resolve().parents[2] / "templates"
@@ -120,6 +122,20 @@ def test_the_home_page_of_an_empty_corpus_invents_nothing(client):
     assert "%" not in text.split("Nothing is published yet")[1]
 
 
+def test_the_home_page_shows_the_cheapest_hours_of_a_market_with_prices(client, noon):
+    assert "ct/kWh" not in read(client.get("/")).text
+    make_market(*[0.3] * 24, *[0.1] * 12, *[0.2] * 12)
+    page = read(client.get("/"))
+    assert "10.0 ct/kWh on average in the cheapest four hours ahead on the market of hourly" in page.text
+    assert "begun now it would be 30.0 ct/kWh" in page.text
+    assert "/when-is-it-cheapest/?market=hourly" in page.values("href")
+
+
+def test_the_home_page_shows_no_forecast(client, noon):
+    make_market(*[0.3] * 24, *[0.1] * 24).points.filter(start__gte=NOON).update(is_forecast=True)
+    assert "ct/kWh" not in read(client.get("/")).text
+
+
 def test_the_way_to_measure_shows_the_consent_text_word_for_word(client):
     from asyncenergy_controller.wire import CONSENT_TEXT
 
@@ -129,7 +145,7 @@ def test_the_way_to_measure_shows_the_consent_text_word_for_word(client):
 def test_the_home_page_asks_the_database_little(client, django_assert_num_queries):
     for number in range(30):
         make_row(f"{number:04d}", rank=number + 1)
-    with django_assert_num_queries(9):
+    with django_assert_num_queries(10):
         client.get("/")
 
 
