@@ -50,7 +50,9 @@ def _cap(client: ServerClient, settings: Settings, info: MeterInfo, planned_w: f
         cap_w = planned_w or _recommended_w(client, settings, info)
         _lower(settings, info, cap_w, after)
     except (ControllerError, OSError) as error:
+        log.log(logging.WARNING if settings.apply_power_cap else logging.DEBUG, "No power cap: %s", error)
         return Cap(None, str(error))
+    log.info("Power cap: %g W", cap_w)
     return Cap(cap_w)
 
 

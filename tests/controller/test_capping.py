@@ -12,10 +12,11 @@ from asyncenergy_controller.meters.gpu_writes import READ_ONLY
 from asyncenergy_controller.meters.nvml import NvmlMeter
 from asyncenergy_controller.meters.power_journal import Journal
 from asyncenergy_controller.server import ServerClient
+from asyncenergy_controller.server import client as server_client
 
 from tests.controller.bench_server import fake_server
 from tests.controller.fakes_nvml import FakeBoard, FakeNvml, install
-from tests.controller.report_server import settings_for
+from tests.controller.report_server import report_server, settings_for, slow
 
 ALLOWED = {"apply_power_cap": True, "power_cap_policy": "managed"}
 NODES = "/api/v1/bench/nodes"
@@ -159,6 +160,16 @@ def test_a_server_that_is_not_there_costs_the_cap_alone(tmp_path, info, nvml):
     away = settings_for("http://127.0.0.1:9", tmp_path, **ALLOWED)
     with ServerClient(away, attempts=1) as client:
         assert_uncapped(client, away, info, nvml, "can't be reached")
+
+
+def test_a_job_waits_only_a_little_for_a_server_that_does_not_answer(tmp_path, info, nvml, monkeypatch, caplog):
+    monkeypatch.setattr(server_client, "CAP_TIMEOUT_S", 0.1)
+    with report_server() as hanging:
+        hanging.always = slow(0.4)
+        patient = settings_for(hanging, tmp_path, **ALLOWED)
+        with ServerClient(patient, attempts=1) as client:
+            assert_uncapped(client, patient, info, nvml, "no answer within 0.1 s")
+    assert "No power cap: " in caplog.text
 
 
 def test_hardware_that_the_server_does_not_know_is_named_and_asked_for_again(

@@ -14,6 +14,7 @@ from asyncenergy_controller.settings import Settings
 
 ATTEMPTS = 3
 PAGE = 500
+CAP_TIMEOUT_S = 5.0
 
 Json = Mapping[str, Any]
 
@@ -114,8 +115,12 @@ class ServerClient:
         return self._asked("POST", "/api/v1/advise", json=body)
 
     def recommended_cap(self, node_hash: str) -> RecommendedCap:
-        """The cap for this hardware. Raises RequestRefused with status 404 for a node that the server doesn't know."""
-        answer = self._asked("GET", f"/api/v1/bench/nodes/{quote(node_hash, safe='')}/recommended-cap")
+        """The cap for this hardware; a job waits for the answer, so not for long.
+
+        Raises RequestRefused with status 404 for a node that the server doesn't know.
+        """
+        path = f"/api/v1/bench/nodes/{quote(node_hash, safe='')}/recommended-cap"
+        answer = self._asked("GET", path, timeout_s=CAP_TIMEOUT_S)
         return RecommendedCap(finite_number(answer.get("recommended_cap_w")), text(answer.get("source")))
 
     def upsert_node(self, body: Json) -> dict[str, Any]:

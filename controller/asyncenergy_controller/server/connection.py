@@ -22,7 +22,7 @@ class Connection:
         self._settings = settings
         self._attempts = attempts
         self._file = LoginFile(settings.config_dir)
-        self._http = httpx2.Client(base_url=settings.api_url, timeout=settings.server_timeout_s)
+        self._http = httpx2.Client(base_url=settings.api_url)
 
     def close(self) -> None:
         self._http.close()
@@ -91,21 +91,21 @@ class Connection:
         path: str,
         credentials: dict[str, str] | None = None,
         headers: dict[str, str] | None = None,
+        timeout_s: float | None = None,
         **body: Any,
     ) -> httpx2.Response:
         kind = {"Content-Type": "application/json"} if "content" in body else {}
-        with _mapped(self._settings):
-            return self._http.request(method, path, headers=(credentials or {}) | (headers or {}) | kind, **body)
+        sent = (credentials or {}) | (headers or {}) | kind
+        limit_s = timeout_s or self._settings.server_timeout_s
+        with _mapped(self._settings.api_url, limit_s):
+            return self._http.request(method, path, headers=sent, timeout=limit_s, **body)
 
 
 @contextmanager
-def _mapped(settings: Settings) -> Iterator[None]:
-    url = settings.api_url
+def _mapped(url: str, timeout_s: float) -> Iterator[None]:
     try:
         yield
     except httpx2.TimeoutException as error:
-        raise ServerUnreachable(
-            f"{url} gave no answer within {settings.server_timeout_s:g} s; try again later."
-        ) from error
+        raise ServerUnreachable(f"{url} gave no answer within {timeout_s:g} s; try again later.") from error
     except (httpx2.TransportError, httpx2.InvalidURL) as error:
         raise ServerUnreachable(f"{url} can't be reached ({error}). Is the address right (--api-url)?") from error
