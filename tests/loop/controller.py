@@ -9,7 +9,12 @@ from asyncenergy_controller.meters import nvml_library
 
 from tests.controller.fakes_nvml import FakeBoard, FakeNvml, flat
 
+
+def fake_card(state: Path) -> FakeNvml:
+    return FakeNvml(FakeBoard(energy_j=flat(300)), clock=time.monotonic, state=state)
+
+
 if __name__ == "__main__":
-    card = FakeNvml(FakeBoard(energy_j=flat(300)), clock=time.monotonic, state=Path(os.environ["FAKE_CARD"]))
+    card = fake_card(Path(os.environ["FAKE_CARD"]))
     nvml_library._nvml = lambda: card
     main()

@@ -6,13 +6,19 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from unittest.mock import patch
 
+from asyncenergy_controller.bench.machine import node_entry
+from asyncenergy_controller.meters import nvml_library
+from asyncenergy_controller.meters.select import open_meter
 from asyncenergy_controller.reporting import open_spool
 from asyncenergy_controller.settings import load_settings
 
+from tests.loop.controller import fake_card
 from tests.loop.server import ROOT
 
 STOCK_W = 700.0
@@ -21,15 +27,16 @@ JOB = Path(__file__).with_name("job.py")
 
 @dataclass(frozen=True)
 class FastClock:
-    """It is `begins` now, and from now on time runs `factor` times as fast, in every process that has `setting`."""
+    """Time that runs `factor` times as fast as the true one, in every process that has `setting`."""
 
-    begins: datetime
     factor: float
     epoch_s: float
 
     @classmethod
-    def start(cls, begins: datetime, factor: float) -> "FastClock":
-        return cls(begins, factor, (time.time() * factor - begins.timestamp()) / (factor - 1))
+    def reaching(cls, instant: datetime, factor: float, *, in_s: float = 0.0) -> "FastClock":
+        """It will be `instant` in `in_s` real seconds."""
+        then_s = time.time() + in_s
+        return cls(factor, (then_s * factor - instant.timestamp()) / (factor - 1))
 
     @property
     def setting(self) -> str:
@@ -53,6 +60,7 @@ class Box:
     api_url: str
     api_key: str
     clock: FastClock | None = None
+    name: str = "box"
     poll_interval_s: float = 600.0
     kills: int = 0
     extra_env: dict[str, str] = field(default_factory=dict)
@@ -72,6 +80,7 @@ class Box:
             "ASYNCENERGY_API_KEY": self.api_key,
             "ASYNCENERGY_POLL_INTERVAL_S": str(self.poll_interval_s),
             "ASYNCENERGY_METER": "nvml",
+            "CONTROLLER_ID": self.name,
             "ASYNCENERGY_TEST_CLOCK": self.clock.setting if self.clock else "",
             "FAKE_CARD": str(self.home / "card.json"),
             "PYTHONPATH": str(ROOT),
@@ -127,6 +136,12 @@ class Box:
             self._running.kill()
             self._running.wait()
 
+    def node_hash(self) -> str:
+        """By which the server knows this hardware."""
+        card = fake_card(self.home / "card.json")
+        with patch.object(nvml_library, "_nvml", lambda: card), closing(open_meter("nvml")) as meter:
+            return str(node_entry(self.home / "config", meter.info())["node_hash"])
+
     @property
     def ledger_path(self) -> Path:
         return self.home / "ledger"
@@ -148,10 +163,11 @@ class Box:
     def set_aside(self) -> list:
         return self._spool().set_aside()
 
-    def card_limit_w(self) -> float:
+    def card_limit_w(self) -> float | None:
+        """None where nobody has ever changed it."""
         card = self.home / "card.json"
-        limits = [board.get("limit_mw", 1000 * STOCK_W) for board in json.loads(card.read_text()).values()]
-        return limits[0] / 1000 if limits else STOCK_W
+        boards = list(json.loads(card.read_text()).values()) if card.exists() else []
+        return boards[0]["limit_mw"] / 1000 if boards else None
 
     def journal(self) -> list[Path]:
         """Changes of the card that are not put back yet."""

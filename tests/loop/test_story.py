@@ -25,7 +25,7 @@ NIGHTLY = {
 
 @pytest.fixture
 def clock():
-    return FastClock.start(AFTERNOON, TWENTY_MINUTES_A_SECOND)
+    return FastClock.reaching(AFTERNOON, TWENTY_MINUTES_A_SECOND)
 
 
 @pytest.fixture

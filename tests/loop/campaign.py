@@ -1,0 +1,262 @@
+"""A stretch of fast time with recurring jobs, kills and bad weather, and what must hold at its end."""
+
+import json
+import random
+import sqlite3
+import time
+from collections import Counter
+from contextlib import closing
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, timedelta
+from functools import cached_property
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+from tests.contract.old_client import OldClient
+from tests.loop.harness import STOCK_W, Box, FastClock, wait_until
+from tests.loop.proxy import CLEAR, Proxy, Weather
+from tests.loop.server import Server
+
+ZONE = ZoneInfo("Europe/Stockholm")
+HOUR = timedelta(hours=1)
+PREPARED_IN_S = 10.0
+"""Real seconds in which the server starts and the jobs are registered; the controller starts after them."""
+CAP_W = 500.0
+POINT = {
+    "schema_version": "4",
+    "engine": "llama.cpp",
+    "model": "qwen2.5-7b-instruct",
+    "measurement_tier": "A",
+    "repeat_index": 0,
+    "created_at": "2026-08-01T10:00:00+00:00",
+    "task": "gsm8k",
+    "gpu_name": "NVIDIA H200",
+    "n_items": 100,
+    "n_correct": 81,
+    "energy_source": "counter",
+    "total_completion_tokens": 20_000,
+}
+
+
+def point(cap_w: float | None, duration_s: float, mean_w: float) -> dict:
+    """One point of a power sweep, as deployed clients submit it."""
+    energy_j = mean_w * duration_s
+    figures = {"run_duration_s": duration_s, "total_joules_gpu_best": energy_j, "mean_gpu_w": mean_w}
+    rates = {"pooled_tokens_per_second": 20_000 / duration_s, "joules_per_token": energy_j / 20_000}
+    return POINT | figures | rates | {"power_limit_w": cap_w}
+
+
+@dataclass(frozen=True)
+class Job:
+    """A recurring job; `by` is the wall time of its deadline, `weekday` (0 is Monday) makes it weekly."""
+
+    name: str
+    earliest: str
+    deadline: str
+    by: tuple[int, int]
+    est: timedelta
+    weekday: int | None = None
+
+    @property
+    def body(self) -> dict:
+        return {
+            "name": self.name,
+            "framework": "command",
+            "est_duration_s": self.est.total_seconds(),
+            "earliest_start": self.earliest,
+            "deadline": self.deadline,
+            "recurrence": "daily" if self.weekday is None else "weekly",
+            "nameplate_watts": 300,
+        }
+
+    def deadlines(self, begins: datetime, ends: datetime) -> list[date]:
+        """Local dates of the deadlines in between; of a wall time that exists twice, the second."""
+        days = (ends - begins).days + 2
+        first = begins.astimezone(ZONE).date()
+        return [
+            day
+            for n in range(days)
+            if begins < self._deadline(day := first + n * timedelta(days=1)) <= ends
+            and self.weekday in (None, day.weekday())
+        ]
+
+    def _deadline(self, day: date) -> datetime:
+        return datetime(day.year, day.month, day.day, *self.by, tzinfo=ZONE, fold=1).astimezone(UTC)
+
+
+NIGHT = Job("night", "20:00", "by 7am", (7, 0), HOUR)
+TWICE = Job("twice", "21:00", "by 02:30", (2, 30), HOUR)
+EARLY = Job("early", "22:00", "by 6am", (6, 0), HOUR)
+DAY = Job("day", "08:00", "by 18:00", (18, 0), HOUR)
+SUNDAY = Job("sunday", "sunday 01:00", "by sunday 10am", (10, 0), HOUR, weekday=6)
+
+
+@dataclass
+class Campaign:
+    """Runs once, and is asked about afterwards. Kills are spread over the time by `seed`."""
+
+    folder: Path
+    empty: Path
+    begins: datetime
+    ends: datetime
+    factor: float
+    jobs: tuple[Job, ...]
+    controller_kills: int = 0
+    server_kills: int = 0
+    weather: Weather = CLEAR
+    seed: int = 1
+    work_s: float = 0.4
+    moments: Counter = field(default_factory=Counter)
+
+    def run(self) -> None:
+        self.clock = FastClock.reaching(self.begins, self.factor, in_s=PREPARED_IN_S)
+        self.server = Server(self.folder / "var", self.empty, self.clock.setting)
+        self.server.start()
+        with Proxy(self.server.port, self.seed) as self.proxy:
+            try:
+                self._prepare()
+                self._live()
+                self._settle()
+            finally:
+                if hasattr(self, "box"):
+                    self.box.end()
+                self.server.stop()
+
+    def _prepare(self) -> None:
+        self.person = OldClient(self.server.url, "week@example.org")
+        signup = {"email": self.person.email, "password": self.person.password, "timezone": str(ZONE)}
+        self.person._keep(self.person.send("POST", "/auth/signup", signup))
+        key = self.person.call("POST", "/api/v1/keys", {"name": "box", "scope": "all"}).body["key"]
+        self.box = Box(self.folder / "box", self.proxy.url, key, self.clock)
+        self._calibrate()
+        self.ids = {job.name: self._registered(job) for job in self.jobs}
+        self.box.write_jobs(**{name: (workflow_id, self.work_s) for name, workflow_id in self.ids.items()})
+        late = self.clock.real_s_until(self.begins) == 0
+        assert not late, f"not prepared within {PREPARED_IN_S} s"
+        self.clock.sleep_until(self.begins)
+        self.box.start()
+
+    def _calibrate(self) -> None:
+        """After this the server recommends a cap for the box's hardware."""
+        sweep = (point(None, 300.0, 600.0), point(CAP_W, 305.0, 450.0))
+        points = [measured | {"node_hash": self.box.node_hash()} for measured in sweep]
+        bundle = {"schema_version": "2", "generated_at": POINT["created_at"], "suite": "calibrate", "runs": points}
+        answer = self.person.call("POST", "/api/v1/bench/submissions", bundle)
+        assert (answer.status, answer.body["status"]) == (201, "accepted"), answer.body
+        self.box.extra_env |= {"APPLY_POWER_CAP": "true", "POWER_CAP_POLICY": "managed"}
+
+    def _registered(self, job: Job) -> str:
+        answer = self.person.call("POST", "/api/v1/workflows", job.body | {"controller_id": self.box.name})
+        assert answer.status == 201, answer.body
+        return answer.body["id"]
+
+    def _live(self) -> None:
+        self.proxy.weather = self.weather
+        for instant, whom in self._kills():
+            self.clock.sleep_until(instant)
+            if whom == "server":
+                self.server.kill()
+                self.server.start()
+            else:
+                self._kill_controller()
+        self.clock.sleep_until(self.ends)
+
+    def _kills(self) -> list[tuple[datetime, str]]:
+        chance = random.Random(self.seed)
+        whole = (self.ends - self.begins).total_seconds()
+        whom = ["controller"] * self.controller_kills + ["server"] * self.server_kills
+        return sorted((self.begins + timedelta(seconds=whole * chance.uniform(0.03, 0.95)), one) for one in whom)
+
+    def _kill_controller(self) -> None:
+        """In turn: in the middle of a job, just after the end of one, at any moment."""
+        wait = (self._until_a_job_runs, self._until_a_job_ends, lambda: None)[self.box.kills % 3]
+        wait()
+        self.moments["while a job ran" if self._count("begin") > self._count("end") else "between jobs"] += 1
+        assert self.box.is_running(), self.box.log()
+        self.box.kill()
+        self.box.start()
+
+    def _until_a_job_runs(self) -> None:
+        self._until_one_more("begin")
+        time.sleep(random.Random(f"{self.seed} {self.box.kills}").uniform(0, self.work_s))
+
+    def _until_a_job_ends(self) -> None:
+        """Its record is on its way then: from the job to the spool, from there to the server."""
+        self._until_one_more("end")
+        time.sleep(random.Random(f"{self.seed} {self.box.kills}").uniform(0, 0.3))
+
+    def _until_one_more(self, word: str) -> None:
+        before = self._count(word)
+        while self._count(word) == before and self.clock.now() < self.ends:
+            time.sleep(0.01)
+
+    def _count(self, word: str) -> int:
+        return sum(times for (said, *_), times in self.box.ledger.items() if said == word)
+
+    def _settle(self) -> None:
+        """In clear weather and with everybody up, everything that waits arrives."""
+        self.proxy.weather = CLEAR
+        wait_until(lambda: self.box.waiting() == 0 and not self._unfinished(), 60, self._words)
+        self.exit_code = self.box.stop()
+
+    def _unfinished(self) -> list[dict]:
+        return [one for one in self.occurrences if one["status"] in ("open", "running", "unreported")]
+
+    @property
+    def occurrences(self) -> list[dict]:
+        """Those whose deadline lies in the campaign, as the server's database has them."""
+        rows = self._rows("SELECT id, workflow_id, key, status, reason, attempt, deadline FROM scheduling_occurrence")
+        return [row for row in rows if self.begins < _instant(row["deadline"]) <= self.ends]
+
+    @cached_property
+    def records(self) -> list[dict]:
+        return self._rows("SELECT run_id, occurrence_id, exit_status FROM scheduling_runrecord")
+
+    def _rows(self, query: str) -> list[dict]:
+        with closing(sqlite3.connect(f"file:{self.server.database}?mode=ro", uri=True, timeout=20)) as db:
+            db.row_factory = sqlite3.Row
+            return [dict(row) for row in db.execute(query)]
+
+    def check(self) -> dict:
+        """Assert that nothing was lost, nothing was done twice, and nothing was left behind; return the counts."""
+        self._check_occurrences()
+        self._check_runs()
+        assert (self.box.waiting(), self.box.set_aside()) == (0, [])
+        assert (self.box.card_limit_w(), self.box.journal()) == (STOCK_W, []), "no cap was set, or one was left behind"
+        assert self.exit_code == 0, self.box.log()
+        return {
+            "occurrences, each done once": len(self.occurrences),
+            "runs": len(self.records),
+            "cut off and repeated": sum(run["exit_status"] != "success" for run in self.records),
+            "kills of the controller": dict(self.moments),
+            "kills of the server": self.server.kills,
+            "network": dict(self.proxy.counts),
+        }
+
+    def _check_occurrences(self) -> None:
+        names = {workflow_id.replace("-", ""): name for name, workflow_id in self.ids.items()}
+        found = {(names[one["workflow_id"]], one["key"]): one for one in self.occurrences}
+        assert set(found) == {
+            (job.name, str(day)) for job in self.jobs for day in job.deadlines(self.begins, self.ends)
+        }
+        undone = [one for one in self.occurrences if one["status"] != "done"]
+        assert undone == [], self._words()
+
+    def _check_runs(self) -> None:
+        of_run = {run["run_id"]: run["occurrence_id"] for run in self.records}
+        ledger = [(word, run_id) for (word, _, run_id) in self.box.ledger.elements()]
+        begun = Counter(run_id for word, run_id in ledger if word == "begin")
+        assert set(begun) <= set(of_run), "a run that began was never reported"
+        assert set(begun.values()) == {1}, "a run was started twice"
+        once = {one["id"]: 1 for one in self.occurrences}
+        successes = Counter(run["occurrence_id"] for run in self.records if run["exit_status"] == "success")
+        ended = Counter(of_run[run_id] for word, run_id in ledger if word == "end")
+        assert {key: n for key, n in successes.items() if key in once} == once, self._words()
+        assert {key: n for key, n in ended.items() if key in once} == once, "work was done twice" + self._words()
+
+    def _words(self) -> str:
+        return json.dumps(self.occurrences, indent=1) + self.box.log()[-6000:] + self.server.log()[-3000:]
+
+
+def _instant(text: str) -> datetime:
+    return datetime.fromisoformat(text).replace(tzinfo=UTC)
