@@ -90,6 +90,12 @@ def test_at_the_end_of_the_window_it_is_off_and_says_how_far_it_came(plug, runne
     assert not plug.is_on
 
 
+@pytest.mark.parametrize(("window_s", "status"), [(0.45, "success"), (0.15, "error")])
+def test_a_window_that_is_a_little_shorter_than_the_hold_is_long_enough(plug, runner, monkeypatch, window_s, status):
+    monkeypatch.setattr(charge, "ENOUGH", 0.5)
+    assert hold(runner, plug, hold_s=0.5, limit_s=window_s).exit_status == status
+
+
 @pytest.mark.parametrize(("request_", "whole"), [({"hold_s": 0.6}, 0.6), ({"until_wh": 0.6}, 0.6)])
 def test_an_interrupted_charge_goes_on_where_it_was(plug, runner, request_, whole):
     first = hold(runner, plug, stop_after_s=0.3, **request_)

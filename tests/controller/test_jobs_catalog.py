@@ -91,6 +91,10 @@ def test_relative_paths_are_relative_to_the_file_and_the_home_is_the_users(path,
         ({"framework": "ollama", "request": {"model": "m"}}, "exactly one of prompt and prompt_file"),
         ({"framework": "ollama", "request": {"model": "m", "prompt": ""}}, "exactly one of prompt and prompt_file"),
         ({"framework": "openai", "request": {"prompt": "x"}}, f"{REPORT}.request.base_url"),
+        (
+            {"framework": "openai", "request": {"base_url": "http://x", "prompt": "x", "api_key": "sk-ü\n"}},
+            f"{REPORT}.request.api_key: a key has plain characters only",
+        ),
         ({"framework": "charge", "request": {"switch": "shelly:x"}}, "either hold_s"),
         ({"framework": "charge", "request": {"switch": "shelly:x", "hold_s": 1, "until_wh": 1}}, "either hold_s"),
         ("echo hi", "must be an object"),
@@ -222,6 +226,15 @@ def test_a_broken_edit_keeps_the_last_good_catalog(file, path, spoil):
     spoil(path)
     assert file.current() is good
     assert str(path) in file.problem
+
+
+def test_a_file_that_is_half_saved_keeps_the_last_good_catalog_wherever_it_breaks_off(file, path):
+    good = file.current()
+    text = path.read_text()
+    for length in range(len(text)):
+        write_jobs(path, text[:length])
+        assert file.current() is good
+        assert file.problem
 
 
 @pytest.mark.parametrize("spoil", BROKEN.values(), ids=BROKEN)

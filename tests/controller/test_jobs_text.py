@@ -58,6 +58,8 @@ def test_an_error_names_its_line_whatever_comments_come_before():
         ('{"a": 1, "a": 2}', "'a' stands there twice"),
         ('{"a": NaN}', "NaN"),
         ('{"a": Infinity}', "Infinity"),
+        ('{"a": 1e999}', "1e999"),
+        ('{"a": "\\ud800"}', "surrogates"),
         ("", "Expecting value"),
         ('{"a": 1', "Expecting"),
         ('{"a": 1 /* open', "Expecting"),

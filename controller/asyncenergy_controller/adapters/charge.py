@@ -25,6 +25,8 @@ WAIT_S = 2.0
 """Between two attempts to switch."""
 MARGIN_S = 120.0
 """What a plug's own timer gives us beyond the time that we mean to switch off."""
+ENOUGH = 0.98
+"""A hold that its window cut short by so little is done: windows are planned from how long it took before."""
 WH = "Wh"
 
 
@@ -154,7 +156,7 @@ def _outcome(request: ChargeRequest, piece: Piece, done: float, delivered_wh: fl
     """`delivered_wh` is this piece's."""
     unit, wanted = "s" if request.hold_s is not None else WH, _wanted(request)
     kind = None if delivered_wh is None else WH
-    if done >= wanted:
+    if done >= wanted * (1.0 if request.until_wh is not None else ENOUGH):
         return Outcome("success", work_units=delivered_wh, work_unit_kind=kind, done=done)
     status: ExitStatus = "preempted" if piece.leash.over() == "stop" else "error"
     detail = f"{done:.0f} of {wanted:.0f} {unit} when its time was over"

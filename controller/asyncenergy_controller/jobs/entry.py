@@ -134,6 +134,14 @@ class OpenAIRequest(_Prompted):
     stop: tuple[str, ...] = ()
     reasoning_effort: str | None = None
 
+    @field_validator("api_key")
+    @classmethod
+    def _fits_a_header(cls, value: SecretStr | None) -> SecretStr | None:
+        key = value.get_secret_value() if value else ""
+        if not (key.isascii() and key.isprintable()):
+            raise ValueError("a key has plain characters only")
+        return value
+
 
 class ChargeRequest(_Strict):
     """A plug held on for a time or until an amount; `switch` is written as `--wall` is."""

@@ -1,8 +1,9 @@
 """The text of jobs.json: JSON with `//` and `/* */` comments, and commas before a closing bracket."""
 
 import json
+import math
 import re
-from typing import Any
+from typing import Any, NoReturn
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
 _LAST_COMMA = re.compile(r'"(?:[^"\\]|\\.)*"|,(?=\s*[}\]])', re.DOTALL)
@@ -20,7 +21,9 @@ def plain_json(text: str) -> str:
 
 def decode(text: str) -> Any:
     """Return the value. Raises ValueError, with the place, for what is no JSON or names something twice."""
-    return json.loads(plain_json(text), object_pairs_hook=_each_once, parse_constant=_no_constant)
+    value = json.loads(plain_json(text), object_pairs_hook=_each_once, parse_constant=_no_constant, parse_float=_finite)
+    json.dumps(value, ensure_ascii=False).encode()  # half a pair of surrogates can't be handed on to anybody
+    return value
 
 
 def _unless_string(match: re.Match[str]) -> str:
@@ -36,5 +39,12 @@ def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return dict(pairs)
 
 
-def _no_constant(word: str) -> Any:
-    raise ValueError(f"{word} is no number that JSON has")
+def _no_constant(word: str) -> NoReturn:
+    raise ValueError(f"{word} is no number that can be used")
+
+
+def _finite(word: str) -> float:
+    number = float(word)
+    if not math.isfinite(number):
+        _no_constant(word)
+    return number

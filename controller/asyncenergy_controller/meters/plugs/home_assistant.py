@@ -67,7 +67,7 @@ class HomeAssistantSwitch:
 
     def __init__(self, address: str, entity: str, secret: str | None, energy_entity: str | None = None) -> None:
         """`secret` is a long-lived access token."""
-        if not entity or not secret:
+        if not entity or not secret or not secret.isascii():
             raise UsageError("Home Assistant needs its address with #switch.name, and a long-lived access token")
         headers = {"Authorization": f"Bearer {secret}"}
         self._http = PlugHttp(address, headers=headers, limit_s=SERVICE_LIMIT_S)
