@@ -51,7 +51,7 @@ class AsyncEnergy:
         self.close()
 
     def close(self) -> None:
-        """Wait a little for reports under way; what is left is sent at the next use."""
+        """Wait a little for reports under way, then send no more; what is left is sent at the next use."""
         self._sender.close()
 
     def next_window(

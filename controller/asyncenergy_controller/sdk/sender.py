@@ -42,7 +42,8 @@ class Sender:
                 self._thread.start()
 
     def flush(self) -> Drained:
-        """Send what waits now."""
+        """Send what waits now, after what is under way."""
+        self._join(None)
         return self._spool.drain(self._client, at_once=True)
 
     def waiting(self) -> Counts:
@@ -50,11 +51,17 @@ class Sender:
         return self._spool.counts()
 
     def close(self) -> None:
-        """Wait a little for what is being sent."""
+        """Wait a little for what is being sent; nothing is sent afterwards."""
         atexit.unregister(self.close)
+        if self._join(EXIT_WAIT_S):
+            self._client.close()
+
+    def _join(self, seconds: float | None) -> bool:
+        """Wait for what is being sent; return whether all of it was."""
         thread = self._thread
         if thread is not None:
-            thread.join(EXIT_WAIT_S)
+            thread.join(seconds)
+        return thread is None or not thread.is_alive()
 
     def _send_all(self) -> None:
         while self._is_wanted():

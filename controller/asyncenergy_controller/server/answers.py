@@ -38,7 +38,8 @@ def _code(body: dict[str, Any] | None) -> str | None:
 
 
 def _with_places(detail: str, body: dict[str, Any] | None) -> str:
-    """The server's sentence, exactly, and below it the places it names."""
+    """The server's sentence, exactly, and below it the places it names, where it doesn't say the same of them."""
     places = (body or {}).get("errors")
     named = [place for place in places if isinstance(place, dict)] if isinstance(places, list) else []
-    return "\n".join([detail, *(f"  {place.get('attr')}: {place.get('detail')}" for place in named)])
+    news = [place for place in named if str(place.get("detail")) not in detail]
+    return "\n".join([detail, *(f"  {place.get('attr')}: {place.get('detail')}" for place in news)])
