@@ -19,12 +19,11 @@ README = Path(__file__).resolve().parents[2] / "controller" / "README.md"
 
 def walk(command, path=()):
     """Yield each command that does something, with its path."""
-    children = getattr(command, "commands", None)
-    if children is None:
+    if not hasattr(command, "list_commands"):
         yield path, command
         return
-    for name, child in children.items():
-        yield from walk(child, (*path, name))
+    for name in command.list_commands(None):
+        yield from walk(command.get_command(None, name), (*path, name))
 
 
 COMMANDS = dict(walk(get_command(app)))

@@ -7,19 +7,7 @@ import stamina.instrumentation
 import typer
 from typer.core import TyperGroup
 
-from asyncenergy_controller.cli import (
-    about,
-    account,
-    bench,
-    bench_runs,
-    bench_share,
-    config,
-    doctor,
-    meter_check,
-    register,
-    run,
-    service,
-)
+from asyncenergy_controller.cli.commands import COMMANDS, loaded
 from asyncenergy_controller.cli.console import say
 from asyncenergy_controller.errors import ControllerError, ExitCode
 from asyncenergy_controller.meters.power_limit import heal_leftovers
@@ -35,8 +23,14 @@ class _Root(TyperGroup):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         own = {name for option in self.get_params(ctx) if not option.expose_value for name in option.opts}
-        is_bare = all(arg.startswith("-") for arg in args[:1]) and not own.union(self.commands).intersection(args)
+        is_bare = all(arg.startswith("-") for arg in args[:1]) and not own.union(COMMANDS).intersection(args)
         return super().parse_args(ctx, [DEFAULT_COMMAND, *args] if is_bare else args)
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        return loaded(cmd_name) if cmd_name in COMMANDS else None
 
     def invoke(self, ctx: Any) -> Any:
         try:
@@ -60,14 +54,6 @@ app = typer.Typer(
         "130 interrupted."
     ),
 )
-bench_runs.register(bench.app)
-bench_share.register(bench.app)
-app.add_typer(bench.app, name="bench")
-app.add_typer(service.app, name="service")
-for command in (run.run, doctor.doctor, about.version, config.config, account.login, account.signup, account.logout):
-    app.command()(command)
-app.command()(meter_check.meter_check)
-app.command()(register.register)
 
 
 @app.callback()

@@ -8,6 +8,7 @@ import typer
 from asyncenergy_controller.bench import suites
 from asyncenergy_controller.bench.plan import Plan, repeated
 from asyncenergy_controller.bench.suites import sweep_plan
+from asyncenergy_controller.cli import bench_runs, bench_share
 from asyncenergy_controller.cli.options import Measuring, takes
 from asyncenergy_controller.cli.planning import Choice, SweptSuite, adjusted, numbers
 from asyncenergy_controller.errors import UsageError
@@ -87,3 +88,7 @@ def sweep(
     base = suites.NAMED[suite].units if suite else (choice.unit(),)
     plan = sweep_plan(base, caps=numbers("--caps", caps), clocks_mhz=numbers("--clocks", clocks))
     measure(ctx, options, lambda settings: adjusted(plan, options, settings))
+
+
+bench_runs.register(app)
+bench_share.register(app)

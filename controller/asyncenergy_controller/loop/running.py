@@ -3,7 +3,7 @@
 import logging
 import threading
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -11,7 +11,6 @@ from uuid import UUID
 
 from asyncenergy_controller import clock
 from asyncenergy_controller.adapters import Outcome, fingerprint, run_entry
-from asyncenergy_controller.capping import capped
 from asyncenergy_controller.errors import ControllerError
 from asyncenergy_controller.jobs.entry import JobEntry
 from asyncenergy_controller.loop.due import RunStatus
@@ -91,7 +90,7 @@ class Runner:
     def _measured(self, job: Job) -> tuple[Outcome, Measurement]:
         with (
             closing(self._open_meter()) as meter,
-            capped(self._client, self._settings, meter.info(), planned_w=job.slot.placement.cap_w),
+            self._capped(meter, job),
             measured(meter) as measuring,
             self._leash(job) as kill_at_s,
         ):
@@ -106,6 +105,14 @@ class Runner:
                 done=job.claim.done,
             )
         return outcome, measuring.measurement
+
+    def _capped(self, meter: Meter, job: Job) -> AbstractContextManager[object]:
+        """The server's power cap around the job, where the owner allows that; only then is its code loaded."""
+        if not self._settings.apply_power_cap:
+            return nullcontext()
+        from asyncenergy_controller.capping import capped
+
+        return capped(self._client, self._settings, meter.info(), planned_w=job.slot.placement.cap_w)
 
     @contextmanager
     def _leash(self, job: Job) -> Iterator[float | None]:
