@@ -1,6 +1,6 @@
 """Linear and integer programmes as HiGHS takes them, with the limits that keep a plan repeatable."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import monotonic
 
 import numpy as np
@@ -94,6 +94,15 @@ class Programme:
     equal_limit: Floats
     upper: Floats
     integer: Bools
+
+
+def with_row(programme: Programme, row: sparse.csr_array, limit: float) -> Programme:
+    """Return the programme with one more row that must stay at or below `limit`."""
+    return replace(
+        programme,
+        at_most=sparse.vstack((programme.at_most, row), format="csr"),
+        at_most_limit=np.append(programme.at_most_limit, limit),
+    )
 
 
 @dataclass(frozen=True, eq=False)

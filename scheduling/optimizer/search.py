@@ -8,11 +8,12 @@ import numpy as np
 from scipy import sparse
 
 from scheduling.optimizer.curve import Floats
-from scheduling.optimizer.highs import Budget, Programme, Relaxed, Solved, relax, solve
+from scheduling.optimizer.highs import Budget, Programme, Relaxed, Solved, relax, solve, with_row
 from scheduling.optimizer.model import Model
 from scheduling.optimizer.places import dealt, holds, watts_fit
 from scheduling.optimizer.polish import in_order_of_ids, is_better, polished, sum_of_ends, total_cost
 from scheduling.optimizer.problem import Problem, Run, Task
+from scheduling.optimizer.sequence import cheapest_sequence, is_sequence
 from scheduling.optimizer.single import best_run, earliest_run
 
 SAME_MONEY = 1e-10
@@ -130,6 +131,9 @@ class _Search:
         if relaxed is None:
             return self._outcome(best, self._each_alone(best), False, None)
         best = self._better(polished(self.problem, best), self._rounded(relaxed))
+        sequence = self._sequence(relaxed, best)
+        if sequence is not None:
+            return self._outcome(sequence, total_cost(self.problem, sequence), True, relaxed)
         best, bound, proved = self._cheapest(programme, relaxed, best)
         if proved:
             best = self._earliest(programme, relaxed, best)
@@ -194,6 +198,13 @@ class _Search:
         other = polished(self.problem, other)
         return other if is_better(self.problem, other, best) else best
 
+    def _sequence(self, relaxed: Relaxed, best: list[Run]) -> list[Run] | None:
+        """Return the cheapest plan where all tasks run one after another and are few enough to try every order."""
+        if not is_sequence(self.model) or _missing(self.problem, best):
+            return None
+        found = cheapest_sequence(self.model, relaxed, total_cost(self.problem, best))
+        return self._better(best, found) if found else best if found is not None else None
+
     def _cheapest(self, programme: Programme, relaxed: Relaxed, best: list[Run]) -> tuple[list[Run], float, bool]:
         """Close the gap between the relaxation and the best plan known, looking only at starts that could.
 
@@ -205,7 +216,9 @@ class _Search:
             reach = self._core(relaxed, slack) if few else slack
             if reach <= done + SAME_MONEY:
                 return best, bound, True
-            solved = solve(self._beyond(programme, relaxed, done, reach), self.model.cost, self.budget)
+            within = replace(programme, upper=self._within(programme, relaxed, reach))
+            wanted = self._beyond(within, relaxed, done, best) if done else within
+            solved = solve(wanted, self.model.cost, self.budget)
             runs = self._decoded(solved)
             best = self._better(best, runs) if runs else best
             cost = total_cost(self.problem, best)
@@ -223,19 +236,18 @@ class _Search:
         some = float(ordered[many]) if many < len(ordered) else slack
         return some if SAME_MONEY < some <= slack / 2 else slack
 
-    def _beyond(self, programme: Programme, relaxed: Relaxed, done: float, reach: float) -> Programme:
-        """Open what lifts the relaxation by up to `reach`, and ask for something that lifts it by more than `done`."""
-        upper = self._within(programme, relaxed, reach)
-        fresh = np.flatnonzero(programme.integer & (upper > 0) & (relaxed.reduced > done + SAME_MONEY))
-        if not done or not programme.integer.all():
-            return replace(programme, upper=upper)
-        one = sparse.csr_array((np.full(len(fresh), -1.0), (np.zeros(len(fresh), np.int64), fresh)), (1, len(upper)))
-        return replace(
-            programme,
-            upper=upper,
-            at_most=sparse.vstack((programme.at_most, one), format="csr"),
-            at_most_limit=np.append(programme.at_most_limit, -1.0),
-        )
+    def _beyond(self, programme: Programme, relaxed: Relaxed, done: float, best: Sequence[Run]) -> Programme:
+        """Ask for something cheaper than `best` that lifts the relaxation by more than `done`."""
+        cheaper = self._costing(programme, total_cost(self.problem, best) - SAME_MONEY)
+        if not programme.integer.all():
+            return cheaper
+        fresh = (programme.upper > 0) & (relaxed.reduced > done + SAME_MONEY)
+        return with_row(cheaper, sparse.csr_array(-fresh[None].astype(np.float64)), -1.0)
+
+    def _costing(self, programme: Programme, most: float) -> Programme:
+        """The same, for no more money than `most`."""
+        scale = 1e4 / max(float(np.abs(self.model.cost).max()), 1e-12)
+        return with_row(programme, sparse.csr_array(self.model.cost[None] * scale), most * scale)
 
     def _within(self, programme: Programme, relaxed: Relaxed, slack: float) -> Floats:
         """Bound every column to what doesn't lift the relaxation by more than `slack`."""
@@ -252,14 +264,7 @@ class _Search:
         is_quick = np.count_nonzero(upper) <= FEW_TIES or cost - relaxed.value <= SAME_MONEY
         if not is_quick or not self.model.can_end_earlier(upper, sum_of_ends(best)):
             return best
-        scale = 1e4 / max(float(np.abs(self.model.cost).max()), 1e-12)
-        money = sparse.csr_array(self.model.cost[None, :] * scale)
-        capped = replace(
-            programme,
-            upper=upper,
-            at_most=sparse.vstack((programme.at_most, money), format="csr"),
-            at_most_limit=np.append(programme.at_most_limit, (cost + SAME_MONEY) * scale),
-        )
+        capped = self._costing(replace(programme, upper=upper), cost + SAME_MONEY)
         runs = self._decoded(solve(capped, self.model.ends(), self.budget))
         return self._better(best, runs) if runs else best
 

@@ -33,13 +33,20 @@ def start_sets(problem: Problem, slots: Ints) -> StartSets:
     if len(slots):
         return {key: _with_ends(base, slots) for key, base in bases.items()}
     grid = _finest_quick_grid(bases)
-    common = _common_grid(tasks, bases)
+    common = _common_grid(tasks, bases, GRIDS[0])
     if common is not None and _size(common) <= _size(grid):
         return common
     chained = _chained(tasks, bases, min(max(SMALL, _size(grid)), MOST_COLUMNS))
     if chained is not None and _entries(tasks, chained) <= max(MOST_ENTRIES, _entries(tasks, grid)):
         return chained
     return grid
+
+
+def every_start(problem: Problem, most: int) -> StartSets | None:
+    """Return all starts that a block of touching jobs allows, as whole steps; None where a job has more than `most`."""
+    bases = {key: _bases(problem, task, option) for task in problem.tasks for key, option in keyed(task)}
+    longest = max((int(base[-1] - base[0]) for base in bases.values() if len(base)), default=0)
+    return _common_grid(problem.tasks, bases, max(longest // most, 1))
 
 
 def _entries(tasks: Iterable[Task], sets: StartSets) -> float:
@@ -79,12 +86,12 @@ def _finest_quick_grid(bases: StartSets) -> StartSets:
     return sets
 
 
-def _common_grid(tasks: Sequence[Task], bases: StartSets) -> StartSets | None:
+def _common_grid(tasks: Sequence[Task], bases: StartSets, finest: int) -> StartSets | None:
     """Return the grid that holds every start of every block: a common divisor of all lengths, if it is not too fine."""
     starts = np.unique(np.concatenate([np.empty(0, dtype=np.int64), *bases.values()]))
     lengths = [option.duration for task in tasks for option in task.options]
     step = gcd(*lengths, *np.diff(starts).tolist())
-    if step < GRIDS[0] or not len(starts):
+    if step < finest or not len(starts):
         return None
     return {
         key: np.arange(base[0], base[-1] + 1, step, dtype=np.int64) if len(base) else base

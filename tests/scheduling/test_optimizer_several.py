@@ -1,12 +1,13 @@
 """Several jobs in each other's way: as many as can be, then cheap, then early."""
 
+import random
 from datetime import timedelta
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from scheduling.optimizer import Job, Mode, PricePoint, plan, verify
+from scheduling.optimizer import Job, Mode, PricePoint, plan, search, sequence, verify
 from tests.scheduling.brute import best_by_trying
 from tests.scheduling.planning import NOON, job, minute, prices, reasons, sound_plan, starts
 
@@ -294,3 +295,54 @@ def test_the_baseline_begins_everything_at_once_one_after_the_other():
     assert made.baseline_costs == pytest.approx({"a": 0.3, "b": 0.2})
     assert made.baseline_cost == pytest.approx(0.5)
     assert made.cost == pytest.approx(0.2)
+
+
+def many_windows(seed: int) -> tuple[list[PricePoint], list[Job]]:
+    """Seven jobs of odd lengths, some in two ways, that collide within twelve hours."""
+    draw = random.Random(seed)
+    points = prices([round(draw.gauss(0.1, 0.06), 3) for _ in range(24)], 30)
+    jobs = []
+    for n in range(7):
+        length, opens, watts = draw.randrange(20, 110), draw.randrange(0, 120), float(draw.randrange(100, 500))
+        slow = (Mode(length * 75, watts * 0.6, "cap"),) if n % 3 == 0 else ()
+        jobs.append(job(f"j{n}", length, opens, min(720, opens + length + draw.randrange(200, 600)), watts, modes=slow))
+    return points, jobs
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_trying_every_order_at_every_minute_is_never_dearer_than_the_integer_programme(seed, monkeypatch):
+    points, jobs = many_windows(seed)
+    tried = sound_plan(points, jobs)
+    monkeypatch.setattr(search, "is_sequence", lambda model: False)
+    solved = sound_plan(points, jobs)
+    assert (tried.proved, solved.proved) == (True, True)
+    assert tried.cost <= solved.cost + 1e-9
+    assert tried.cost == tried.solver_bound
+
+
+@settings(max_examples=15, deadline=None)
+@given(middling_questions())
+def test_trying_every_order_finds_what_the_integer_programme_finds_where_its_grid_is_exact(question):
+    values, jobs = question
+    with pytest.MonkeyPatch.context() as patch:
+        tried = sound_plan(prices(values), jobs)
+        patch.setattr(search, "is_sequence", lambda model: False)
+        solved = sound_plan(prices(values), jobs)
+    assert tried.cost == pytest.approx(solved.cost, abs=1e-9)
+    assert starts(tried) == starts(solved)
+
+
+def test_every_order_is_tried_around_a_pinned_run_and_a_time_without_a_price():
+    points = prices([0.3, 0.1, None, 0.1, 0.2, 0.1, 0.3, 0.3])
+    running = sound_plan(points, [job("x", 40, 60, 100)]).placements
+    work = [job("x", 40, 60, 100), *(job(n, 25 + 7 * i, 30, 480, 300.0) for i, n in enumerate("abcd"))]
+    made = sound_plan(points, work, pinned=running)
+    assert len(made.placements) == 5
+    assert made.proved
+
+
+def test_more_sets_than_are_looked_at_are_left_to_the_integer_programme(monkeypatch):
+    points, jobs = many_windows(1)
+    tried = sound_plan(points, jobs)
+    monkeypatch.setattr(sequence, "MOST_SETS", 2)
+    assert sound_plan(points, jobs).cost >= tried.cost - 1e-9
