@@ -27,6 +27,10 @@ def test_times_are_those_of_the_wall():
     assert line(State.LATER, placement(), zone=berlin) == "idle until 03:00 (night-batch)"
 
 
+def test_a_start_that_is_near_is_told_to_the_second():
+    assert wall_time(at(0, 1, 30), at(0), UTC) == "00:01:30"
+
+
 def test_a_start_on_another_day_names_it():
     assert wall_time(at(24 + 9), at(12), UTC) == "09:00"
     assert wall_time(at(24 + 13), at(12), UTC) == "Thu 13:00"

@@ -19,7 +19,7 @@ from asyncenergy_controller.loop.reports import Reports
 from asyncenergy_controller.loop.running import Job, Runner, about
 from asyncenergy_controller.loop.sending import Sender
 from asyncenergy_controller.loop.slots import Slot, slots_of
-from asyncenergy_controller.loop.status import Running, Situation, job_name, status_line
+from asyncenergy_controller.loop.status import Running, Situation, job_name, status_line, wall_time
 from asyncenergy_controller.reporting import Spool, SpoolError
 
 log = logging.getLogger("asyncenergy_controller.loop")
@@ -167,7 +167,7 @@ class Daemon:
         self._reports.missed(workflow_id, said, at=now)
         self._history.claim(one.slot, said, now, status="missed")
         name = job_name(self._catalog.jobs, workflow_id)
-        log.warning("%s, due at %s, was not run: %s.", name, one.slot.start.astimezone(), one.reason)
+        log.warning("%s, due at %s, was not run: %s.", name, wall_time(one.slot.start, now), one.reason)
 
     def _heal(self) -> None:
         """A plug that could not be reached when its job ended is tried again."""

@@ -17,6 +17,7 @@ from asyncenergy_controller.loop.due import RunStatus
 from asyncenergy_controller.loop.history import About, Claim, History
 from asyncenergy_controller.loop.reports import Reports
 from asyncenergy_controller.loop.slots import Slot
+from asyncenergy_controller.loop.status import wall_time
 from asyncenergy_controller.meters.base import Meter
 from asyncenergy_controller.meters.null import NullMeter
 from asyncenergy_controller.meters.select import open_meter
@@ -70,7 +71,8 @@ class Runner:
 
     def run(self, job: Job) -> RunStatus:
         """Run to the end, report, and only then call it settled: dying in between repeats the report, not the run."""
-        log.info("%s begins, at most until %s; its output: %s", job.name, job.ends, self._log_path(job))
+        ends = wall_time(job.ends, job.claim.started_at)
+        log.info("%s begins, at most until %s; its output: %s", job.name, ends, self._log_path(job))
         self._reports.started(job.claim)
         outcome, measurement = self._measured(job)
         status = self._status(job, outcome)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, tzinfo
+from datetime import datetime, timedelta, tzinfo
 
 from asyncenergy_controller.jobs.entry import JobEntry
 from asyncenergy_controller.loop.due import Standing, State, next_start
@@ -10,6 +10,7 @@ from asyncenergy_controller.loop.slots import Slot
 from asyncenergy_controller.server import Schedule
 
 SHOWN = 3
+NEAR = timedelta(minutes=2)
 HOW_TO_FIND_OUT = "`async-energy-controller run --check` says why"
 
 
@@ -48,9 +49,11 @@ def job_name(jobs: Mapping[str, JobEntry], workflow_id: str) -> str:
 
 
 def wall_time(at: datetime, now: datetime, zone: tzinfo | None = None) -> str:
-    """`00:10` within the next hours, `Wed 00:10` within days, else with the date."""
+    """`00:10` within the next hours, to the second where it is near, `Wed 00:10` within days, else with the date."""
     local, here = at.astimezone(zone), now.astimezone(zone)
     days = (local.date() - here.date()).days
+    if abs(at - now) < NEAR:
+        return f"{local:%H:%M:%S}"
     if days == 0 or (days == 1 and local.time() < here.time()):
         return f"{local:%H:%M}"
     return f"{local:%a %H:%M}" if 0 < days < 7 else f"{local:%Y-%m-%d %H:%M}"
