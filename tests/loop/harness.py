@@ -83,7 +83,7 @@ class Box:
             "CONTROLLER_ID": self.name,
             "ASYNCENERGY_TEST_CLOCK": self.clock.setting if self.clock else "",
             "FAKE_CARD": str(self.home / "card.json"),
-            "PYTHONPATH": str(ROOT),
+            "PYTHONPATH": f"{ROOT}:{ROOT / 'controller'}",
         }
         left_out = ("DJANGO_", "ASYNCENERGY_", "CUDA_VISIBLE_DEVICES")
         inherited = {name: value for name, value in os.environ.items() if not name.startswith(left_out)}
