@@ -10,6 +10,7 @@ from importlib.metadata import entry_points
 import pytest
 from asyncenergy_controller.cli import app
 from asyncenergy_controller.cli.until_signal import until_signal
+from asyncenergy_controller.loop.assembly import assembled
 from typer.testing import CliRunner
 
 from tests.controller.loop_box import LoopBox, planned
@@ -66,6 +67,21 @@ def test_empty_catalog_mistyped_id_and_not_yet_are_three_answers(box):
     assert not_yet.startswith("idle until ")
     assert mistyped.startswith(f"nothing will ever run: the catalog has no entry for {WORKFLOW}")
     assert empty.startswith("nothing will ever run: the catalog holds no job")
+
+
+def test_a_round_of_cron_that_meets_another_leaves_it_alone(box):
+    with assembled(box.settings):
+        ended = called("--once")
+        refused = called("run")
+    assert (ended.exit_code, box.marks()) == (0, 0)
+    assert "another controller works here" in ended.stdout
+    assert refused.exit_code == 1
+    assert "Two would run everything twice" in refused.stderr
+
+
+def test_once_ends_with_2_where_the_catalog_is_wrong(box):
+    box.settings.job_catalog.write_text("{")
+    assert called("--once").exit_code == 2
 
 
 def test_once_ends_with_1_where_a_job_failed_and_4_where_the_server_is_away(box):

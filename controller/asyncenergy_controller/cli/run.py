@@ -13,7 +13,7 @@ from asyncenergy_controller.cli.options import Common, Json, takes
 from asyncenergy_controller.cli.until_signal import until_signal
 from asyncenergy_controller.errors import ExitCode, UsageError
 from asyncenergy_controller.identity import controller_id
-from asyncenergy_controller.loop.assembly import assembled
+from asyncenergy_controller.loop.assembly import AlreadyRunning, assembled
 from asyncenergy_controller.loop.check import Row, check_rows, exit_code
 from asyncenergy_controller.server import ServerClient
 from asyncenergy_controller.service.journal import configure_logging
@@ -59,22 +59,32 @@ def run(
         raise UsageError("--once runs and --check does not; give one of them.")
     if json and not check:
         raise UsageError("--json goes with --check.")
-    code = _check(settings, json=json) if check else _loop(settings, once=once, watch_catalog=watch_catalog)
+    if check:
+        code = _check(settings, json=json)
+    else:
+        code = _once(settings) if once else _forever(settings, watch_catalog=watch_catalog)
     if code:
         raise typer.Exit(code)
 
 
-def _loop(settings: Settings, *, once: bool, watch_catalog: bool) -> ExitCode:
+def _forever(settings: Settings, *, watch_catalog: bool) -> ExitCode:
     configure_logging()
     with assembled(settings, watch_catalog=watch_catalog) as daemon:
-        if once:
+        _, number = until_signal(daemon.run_forever, daemon.stop)
+    return ExitCode.INTERRUPTED if number == signal.SIGINT else ExitCode.OK
+
+
+def _once(settings: Settings) -> ExitCode:
+    """A job may take longer than cron waits: that another round is at work is no failure."""
+    configure_logging()
+    try:
+        with assembled(settings) as daemon:
             line, number = until_signal(daemon.run_once, daemon.stop)
-            show(line)
-        else:
-            _, number = until_signal(daemon.run_forever, daemon.stop)
-    if number == signal.SIGINT:
-        return ExitCode.INTERRUPTED
-    return daemon.exit_code if once else ExitCode.OK
+    except AlreadyRunning:
+        show("another controller works here, and this one leaves it alone")
+        return ExitCode.OK
+    show(line)
+    return ExitCode.INTERRUPTED if number == signal.SIGINT else daemon.exit_code
 
 
 def _check(settings: Settings, *, json: bool) -> ExitCode:

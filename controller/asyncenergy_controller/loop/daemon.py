@@ -30,7 +30,7 @@ CATALOG_LOOK_S = 1.0
 
 
 class Daemon:
-    """Everything that the loop knows between two ticks. `stop` may be called from a signal handler."""
+    """Everything that the loop knows between two ticks. `stop` may be called from any thread."""
 
     def __init__(
         self,
@@ -74,7 +74,9 @@ class Daemon:
 
     @property
     def exit_code(self) -> ExitCode:
-        """What a single round ends with: 4 where the server could not be asked, 1 where a job failed."""
+        """What a single round ends with: 2 for a wrong catalog, 4 without the server, 1 where a job failed."""
+        if self._catalog_file.problem is not None:
+            return ExitCode.USAGE
         if self._poller.problem is not None:
             return self._poller.problem.exit_code
         return ExitCode.FAILED if self._has_failed else ExitCode.OK
