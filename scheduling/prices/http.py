@@ -4,6 +4,7 @@ from typing import Any
 
 import httpx2
 import stamina
+from asyncenergy_controller.tls import trusted_roots
 
 from scheduling.errors import PriceFeedError
 
@@ -21,7 +22,8 @@ class _Passing(Exception):
 
 
 def client() -> httpx2.Client:
-    return httpx2.Client(timeout=TIMEOUT, follow_redirects=True, headers={"User-Agent": "async-energy (price feed)"})
+    headers = {"User-Agent": "async-energy (price feed)"}
+    return httpx2.Client(timeout=TIMEOUT, follow_redirects=True, headers=headers, verify=trusted_roots())
 
 
 def get(http: httpx2.Client, url: str, params: dict[str, Any]) -> bytes:

@@ -1,14 +1,14 @@
 """A limit on the time and the size of an answer: read timeouts alone let a server trickle for ever."""
 
 import socket
-import ssl
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from functools import cache
 from typing import Any
 
 import httpx2
+
+from asyncenergy_controller.tls import trusted_roots
 
 MOST_BYTES = 256 << 20
 
@@ -19,7 +19,7 @@ class TimeLimitedTransport(httpx2.HTTPTransport):
     def __init__(self, *, limit_s: float, most_bytes: int = MOST_BYTES) -> None:
         # Servers drop idle connections after 5 s; asking on one at that very moment would fail.
         limits = httpx2.Limits(max_connections=None, max_keepalive_connections=None, keepalive_expiry=2.0)
-        super().__init__(verify=_trusted_roots(), limits=limits, trust_env=False)
+        super().__init__(verify=trusted_roots(), limits=limits, trust_env=False)
         self._limit_s = limit_s
         self._most_bytes = most_bytes
         self._sockets: list[socket.socket] = []
@@ -69,9 +69,3 @@ class _LimitedStream(httpx2.SyncByteStream):
 
     def close(self) -> None:
         self._inner.close()
-
-
-@cache
-def _trusted_roots() -> ssl.SSLContext:
-    """Read once: it costs more than everything else about a client."""
-    return httpx2.create_ssl_context()

@@ -11,6 +11,7 @@ from asyncenergy_controller.server.answers import decoded
 from asyncenergy_controller.server.errors import NotLoggedIn, NotNow, ServerFailed, ServerUnreachable
 from asyncenergy_controller.server.login import Login, LoginFile
 from asyncenergy_controller.settings import Settings
+from asyncenergy_controller.tls import trusted_roots
 
 FIRST_WAIT_S = 0.2
 
@@ -22,7 +23,7 @@ class Connection:
         self._settings = settings
         self._attempts = attempts
         self._file = LoginFile(settings.config_dir)
-        self._http = httpx2.Client(base_url=settings.api_url)
+        self._http = httpx2.Client(base_url=settings.api_url, verify=trusted_roots())
 
     def close(self) -> None:
         self._http.close()
