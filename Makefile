@@ -34,7 +34,7 @@ run: setup ## the site and the ticker
 	$(BIN)/python -m scripts.serve
 
 test: setup check ## everything: checks, unit tests, PostgreSQL, the real engine, browser, short campaigns
-	scripts/debian-packages.sh chromium fonts-dejavu-core postgresql
+	scripts/debian-packages.sh chromium fonts-dejavu-core postgresql redis-server
 	scripts/unit.sh
 	scripts/test-more.sh
 
