@@ -89,17 +89,15 @@ class Box:
         inherited = {name: value for name, value in os.environ.items() if not name.startswith(left_out)}
         return inherited | ours | self.extra_env
 
+    def job(self, name: str, work_s: float) -> list[str]:
+        """A command that takes so many real seconds and writes into the ledger when it begins and ends."""
+        return [sys.executable, "-S", "-E", str(JOB), str(self.ledger_path), name, str(work_s)]
+
     def write_jobs(self, **seconds_of: tuple[str, float]) -> None:
         """Let each name stand for a workflow: its id, and how many real seconds its job takes."""
+        common = {"framework": "command", "max_runs_per_day": 20}
         jobs = {
-            workflow_id: {
-                "name": name,
-                "framework": "command",
-                "max_runs_per_day": 20,
-                "request": {
-                    "command": [sys.executable, "-S", "-E", str(JOB), str(self.ledger_path), name, str(work_s)]
-                },
-            }
+            workflow_id: common | {"name": name, "request": {"command": self.job(name, work_s)}}
             for name, (workflow_id, work_s) in seconds_of.items()
         }
         path = self.home / "config" / "jobs.json"

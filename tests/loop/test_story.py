@@ -12,20 +12,13 @@ pytestmark = pytest.mark.campaign
 AFTERNOON = datetime(2026, 11, 10, 17, 30, tzinfo=UTC)
 TWENTY_MINUTES_A_SECOND = 1200.0
 A_MOMENT = timedelta(seconds=1)
-NIGHTLY = {
-    "name": "summaries",
-    "framework": "command",
-    "est_duration_s": 1800,
-    "earliest_start": "18:00",
-    "deadline": "by 7am",
-    "recurrence": "daily",
-    "nameplate_watts": 300,
-}
+NIGHTLY = ["--name", "summaries", "--earliest-start", "18:00", "--deadline", "by 7am", "--recurrence", "daily"]
+SIZE = ["--est-duration", "1800", "--nameplate-watts", "300"]
 
 
 @pytest.fixture
 def clock():
-    return FastClock.reaching(AFTERNOON, TWENTY_MINUTES_A_SECOND)
+    return FastClock.reaching(AFTERNOON, TWENTY_MINUTES_A_SECOND, in_s=12)  # by then all is registered
 
 
 @pytest.fixture
@@ -38,23 +31,24 @@ def server(tmp_path, empty_database, clock):
 
 @pytest.fixture
 def person(server):
-    """Somebody who has signed up over the API."""
-    person = OldClient(server.url, "night@example.org")
-    assert person.signup().status == 201
-    return person
+    """Who will sign up, and what a browser would see of it."""
+    return OldClient(server.url, "night@example.org")
 
 
 @pytest.fixture
-def box(tmp_path, server, person, clock):
-    key = person.call("POST", "/api/v1/keys", {"name": "box", "scope": "all"}).body["key"]
-    box = Box(tmp_path / "box", server.url, key, clock)
+def box(tmp_path, server, clock):
+    box = Box(tmp_path / "box", server.url, "", clock)
     yield box
     box.end()
 
 
 def test_from_sign_up_to_savings(server, person, box, clock):
-    workflow = person.call("POST", "/api/v1/workflows", NIGHTLY).body
-    box.write_jobs(summaries=(workflow["id"], 1.2))
+    box.extra_env = {"ASYNCENERGY_PASSWORD": person.password}
+    done(box.call("signup", "--email", person.email))
+    person.login()
+    box.api_key = person.call("POST", "/api/v1/keys", {"name": "box", "scope": "schedule"}).body["key"]
+    done(box.call("register", *NIGHTLY, *SIZE, "--", *box.job("summaries", 1.2)))
+    done(box.call("run", "--check"))
     planned = wait_until(lambda: person.call("GET", "/api/v1/schedule?after=-1").body)["placements"][0]
     assert datetime.fromisoformat(planned["start"]) >= AFTERNOON.replace(hour=22, minute=0), "the cheap hours"
     box.start()
@@ -72,6 +66,10 @@ def test_from_sign_up_to_savings(server, person, box, clock):
     assert month["saved_against_earliest"] > 0
     print(f"\nran at {run['actual_start']}: {run['energy_wh']:.3g} Wh ({run['energy_source']}), {month}")
     assert box.stop() == 0
+
+
+def done(result):
+    assert result.returncode == 0, result.stderr
 
 
 def rolled_up(person):
