@@ -65,6 +65,7 @@ class Box:
     kills: int = 0
     extra_env: dict[str, str] = field(default_factory=dict)
     _running: subprocess.Popen | None = None
+    _log_size_at_start: int = 0
 
     def __post_init__(self):
         self.home.mkdir(mode=0o700, exist_ok=True)
@@ -105,6 +106,7 @@ class Box:
         path.chmod(0o600)
 
     def start(self, *arguments: str) -> None:
+        self._log_size_at_start = self.log_size()
         with (self.home / "controller.log").open("ab") as log:
             command = [sys.executable, "-m", "tests.loop.controller", *(arguments or ("run",))]
             self._running = subprocess.Popen(command, cwd=self.home, env=self.env, stdout=log, stderr=log)
@@ -121,7 +123,8 @@ class Box:
         self._running.wait()
 
     def stop(self) -> int:
-        """SIGTERM, and the exit code it ends with."""
+        """SIGTERM, once it is up, and the exit code it ends with."""
+        wait_until(lambda: self.log_size() > self._log_size_at_start, why=self.log)
         self._running.terminate()
         return self._running.wait(30)
 
@@ -149,6 +152,10 @@ class Box:
         """How often each run has said each word."""
         lines = self.ledger_path.read_text().splitlines() if self.ledger_path.exists() else []
         return Counter(tuple(line.split()) for line in lines)
+
+    def log_size(self) -> int:
+        path = self.home / "controller.log"
+        return path.stat().st_size if path.exists() else 0
 
     def log(self) -> str:
         return (self.home / "controller.log").read_text()
