@@ -6,6 +6,8 @@ import pytest
 
 from bench.models import BoardRow, BoardSweep
 from scheduling.selectors.corpus import class_rows, parameters_b, power_caps, prior_w
+from scheduling.selectors.schedule import certificate_of
+from tests.people import key_client
 from tests.scheduling.people import NOON, make_market, make_workflow, placement_of, plan
 
 pytestmark = pytest.mark.django_db
@@ -102,7 +104,7 @@ def test_a_sweep_tells_what_each_cap_costs_in_time_and_saves_in_power():
     assert power_caps("RTX 3090", "8b", "Q8_0") == power_caps("H200", "8b", None) == power_caps(None, "8b", None) == ()
 
 
-def test_the_plan_chooses_the_cap_together_with_the_start_and_says_so(submitter):
+def test_the_plan_chooses_the_cap_together_with_the_start_and_says_so(submitter, noon):
     make_market(*[0.3] * 24, *[0.1] * 4, *[0.3] * 20)
     publish_row("stock", watts=350, speed=50)
     publish_sweep((None, 50, 350), (200.0, 40, 190))
@@ -115,6 +117,10 @@ def test_the_plan_chooses_the_cap_together_with_the_start_and_says_so(submitter)
     assert capped.reserved_s == pytest.approx(4500 * 1.25)
     assert capped.predicted_wh == pytest.approx(350 * 1.25 * 190 / 350)
     assert capped.cost < placement_of(version, field).cost
+    told = key_client(submitter).get("/api/v1/schedule?after=-1", HTTP_X_CONTROLLER_ID="box").json()["placements"]
+    caps = {p["workflow_id"]: p["cap_w"] for p in told}
+    assert caps == {str(ours.pk): 200, str(field.pk): None}, "the controller is told which cap to set"
+    assert sorted(len(job["modes"]) for job in certificate_of(submitter, version.number)["jobs"]) == [1, 2]
     again = placement_of(plan(submitter, capped.start + timedelta(minutes=5)), ours)
     assert (again.start, again.end, again.cap_w) == (capped.start, capped.end, 200), "once begun it stays as it is"
 
