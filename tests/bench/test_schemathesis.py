@@ -111,6 +111,7 @@ def test_many_questions_give_described_answers(schema, submitter, request, is_fu
         ask_everything(schema, headers=headers, known=known, examples=MANY)
 
 
+@pytest.mark.campaign
 def test_the_checks_can_fail(schema, full, monkeypatch):
     """A row with a field of another kind than the schema says is noticed."""
     monkeypatch.setattr("bench.selectors.answers.board_facets", lambda: _answer({"task": "no list"}))

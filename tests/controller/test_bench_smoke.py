@@ -230,6 +230,7 @@ def test_kill_dash_nine_leaves_items_and_trace_and_resume_goes_on(box, engine):
     assert sorted(index for run in runs for index in run["items"]["index"]) == list(range(30))
 
 
+@pytest.mark.campaign
 def test_ctrl_c_finishes_the_question_in_flight_and_keeps_a_bundle(box, engine):
     engine.delay_s = 0.05
     process = box.start("bench", "smoke", "--items", 200)

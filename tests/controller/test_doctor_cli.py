@@ -31,6 +31,7 @@ def states(report):
     return {check["name"]: check["state"] for check in report["checks"]}
 
 
+@pytest.mark.campaign
 def test_a_healthy_card_is_described_and_its_sensor_goes_into_the_next_bundle(tmp_path, engine, monkeypatch):
     board = fakes_nvml.FakeBoard(energy_j=fakes_nvml.flat(250), counter_period_s=0.025)
     fakes_nvml.install(monkeypatch, fakes_nvml.FakeNvml(board, clock=time.monotonic))

@@ -18,6 +18,7 @@ def _settle_quickly(monkeypatch):
     monkeypatch.setattr(meters, "SETTLE_S", 0.05)
 
 
+@pytest.mark.campaign
 def test_our_sampler_reads_five_times_a_second_and_a_slow_counter_costs_what_it_takes():
     quick, slow = (meters.measure(replace(OURS, seconds=1.0), cost_s) for cost_s in (0.0, meters.COUNTER_COST_S))
     assert quick.ticks_per_s == pytest.approx(5, abs=1.5)

@@ -69,6 +69,7 @@ def test_a_broken_meter_fails_where_it_is_broken_and_nowhere_else(meter, fails):
     assert not report.conforms
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize(
     ("meter", "fails"),
     [

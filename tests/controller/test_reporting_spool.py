@@ -286,6 +286,7 @@ def test_pauses_double_up_to_a_quarter_of_an_hour_with_jitter():
     assert backoff.left_s <= 5
 
 
+@pytest.mark.campaign
 def test_two_processes_keep_and_send_at_once_without_losing_or_doubling(tmp_path, server):
     settings = settings_for(server, tmp_path)
     code = """

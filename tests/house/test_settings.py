@@ -138,6 +138,7 @@ def test_no_refusal_shows_the_password_of_the_database(load):
     assert "topsecret" not in str(refusal.value)
 
 
+@pytest.mark.campaign
 def test_the_deployment_check_is_clean_with_production_settings():
     variables = PRODUCTION | {"PATH": os.environ["PATH"], "ASYNCENERGY_ENV_FILE": os.devnull}
     command = [sys.executable, "-W", "error", "manage.py", "check", "--deploy", "--fail-level", "INFO"]

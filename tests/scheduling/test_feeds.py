@@ -85,6 +85,7 @@ def test_the_first_fetch_looks_back_as_far_as_a_forecast_does(exchange, market):
     assert len(exchange.asked) == 1, "nothing new can be there before the auction"
 
 
+@pytest.mark.campaign
 def test_an_auction_that_slips_is_asked_for_again_until_it_is_there(exchange, market, submitter):
     make_workflow(submitter)
     exchange.has["energy_charts"] = [p for n in range(14, 21) for p in day(n)]

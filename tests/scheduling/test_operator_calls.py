@@ -399,6 +399,7 @@ def test_reading_writes_nothing(box, submitter, django_assert_num_queries):
     assert (list(Workflow.objects.values()), list(Occurrence.objects.values())) == before
 
 
+@pytest.mark.campaign
 def test_every_call_answers_within_three_seconds_with_forty_jobs(box, submitter):
     make_market(*[0.1, 0.3, 0.2, 0.25] * 24)
     for i in range(40):

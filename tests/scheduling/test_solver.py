@@ -52,6 +52,7 @@ def test_each_placed_job_has_its_baseline(solver):
     assert all(one.random_cost > 0 for one in answer.baselines.values())
 
 
+@pytest.mark.campaign
 def test_a_process_that_was_killed_is_started_again(solver):
     solver.ask(question())
     os.kill(solver._child.pid, signal.SIGKILL)
@@ -59,6 +60,7 @@ def test_a_process_that_was_killed_is_started_again(solver):
     assert solver.ask(question()).plan.placements
 
 
+@pytest.mark.campaign
 def test_an_answer_that_is_overdue_is_cut_off_and_the_next_one_comes(solver):
     solver.ask(question())
     os.kill(solver._child.pid, signal.SIGSTOP)  # a search that never ends
