@@ -3,6 +3,7 @@
 import json
 from contextlib import nullcontext, suppress
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 from asyncenergy_controller.server import Piece, Placement, ScheduleUnreadable, Unplaced, decode_schedule
@@ -10,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 WORKFLOW, OCCURRENCE = "6c1f0e9a-0000-4000-8000-000000000001", "6c1f0e9a-0000-4000-8000-0000000000aa"
-PLACEMENT = {
+PLACEMENT: dict[str, Any] = {
     "workflow_id": WORKFLOW,
     "start": "2026-12-01T23:15:00+00:00",
     "end": "2026-12-02T02:15:00+00:00",
