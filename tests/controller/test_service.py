@@ -267,10 +267,12 @@ def test_a_path_with_a_line_break_is_refused_instead_of_becoming_a_line_of_the_u
 GPU_HIDING = ("NoNewPrivileges", "PrivateDevices", "DevicePolicy", "DeviceAllow", "ProtectClock", "DynamicUser")
 IMPLYING_NO_NEW_PRIVILEGES = ("SystemCallFilter", "RestrictNamespaces", "ProtectKernelModules", "RestrictSUIDSGID")
 
+JOB_HIDING = ("MemoryDenyWriteExecute", "PrivateTmp", "ProtectHome", "ProtectControlGroups")
+
 
 @pytest.mark.parametrize("scope", ["user", "system"])
-@pytest.mark.parametrize("key", [*GPU_HIDING, *IMPLYING_NO_NEW_PRIVILEGES, "MemoryDenyWriteExecute", "PrivateTmp"])
-def test_nothing_in_the_unit_takes_the_gpu_or_the_files_of_a_job_away(scope, key):
+@pytest.mark.parametrize("key", [*GPU_HIDING, *IMPLYING_NO_NEW_PRIVILEGES, *JOB_HIDING])
+def test_nothing_in_the_unit_takes_away_what_a_job_may_need(scope, key):
     unit = units.Unit(scope, "me", ("/python",), {}, units.Path("/e"))
     assert lines(unit.text(), key) == []
 
