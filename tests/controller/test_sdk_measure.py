@@ -1,6 +1,7 @@
 """The SDK measures blocks and functions, and no fault of meter, disk or server ever fails the work."""
 
 import asyncio
+import functools
 import inspect
 import subprocess
 import sys
@@ -107,6 +108,20 @@ def test_a_decorated_function_keeps_its_name_its_arguments_and_its_result(energy
     assert list(inspect.signature(add).parameters) == ["one", "other"]
     assert add(1) == 3
     assert [record["workflow_id"] for record in reported(server, energy)] == ["w1", "w1"]
+
+
+def test_functions_of_different_names_are_different_work_and_any_callable_will_do(energy, server):
+    def one():
+        return 1
+
+    def two():
+        return 2
+
+    works = [energy.measure()(work) for work in (one, two, one, functools.partial(max, 3))]
+    assert [work() for work in works[:3]] + [works[3](2)] == [1, 2, 1, 3]
+    prints = [record.get("fingerprint") for record in reported(server, energy)]
+    assert prints[0] == prints[2] != prints[1]
+    assert prints[3] is None
 
 
 def test_a_decorated_function_that_fails_is_reported_as_an_error(energy, server):

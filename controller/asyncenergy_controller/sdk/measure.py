@@ -107,7 +107,7 @@ class Measure:
         """Measure each call; the name is the function's own where none was given."""
         if inspect.isgeneratorfunction(work) or inspect.isasyncgenfunction(work):
             raise TypeError(f"{work.__qualname__} is a generator, whose call ends at once: use `with` inside of it")
-        about = replace(self._about, name=self._about.name or work.__qualname__)
+        about = replace(self._about, name=self._about.name or _name_of(work))
         if inspect.iscoroutinefunction(work):
             return cast(Callable[Given, Result], self._measured_async(work, about))
 
@@ -191,6 +191,12 @@ class _Block:
             work_unit_kind=self.run.work_unit_kind,
             actual_start=self.run.started_at,
         )
+
+
+def _name_of(work: Callable[..., Any]) -> str | None:
+    """Module and name of a function; a callable object has none."""
+    name = getattr(work, "__qualname__", None)
+    return f"{work.__module__}.{name}" if name else None
 
 
 def status_of(error: BaseException | None) -> ExitStatus:
