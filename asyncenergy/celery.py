@@ -46,6 +46,8 @@ app.conf.beat_schedule = {
     "plan-due": {"task": "scheduling.plan_due", "schedule": 15.0},
     # every 30 s: figures of runs that got samples
     "roll-up-runs": {"task": "scheduling.roll_up_runs", "schedule": 30.0},
+    # every minute: what accounts want to be told, once an event, again where it did not arrive
+    "send-notices": {"task": "scheduling.send_notices", "schedule": 60.0},
     # every 5 min: savings whose prices are published by now
     "settle-savings": {"task": "scheduling.settle_savings", "schedule": 300.0},
 }

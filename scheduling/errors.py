@@ -33,6 +33,13 @@ class FieldRefused(AsyncEnergyError):
         super().__init__(f"{attr}: {detail}" if attr else detail, code=code, errors=errors)
 
 
+class NoticeFailed(AsyncEnergyError):
+    """A notice did not reach its receiver; it is tried again."""
+
+    def __init__(self, detail: str) -> None:
+        super().__init__(detail, code="notice_failed")
+
+
 class NotFound(AsyncEnergyError):
     status_code = 404
 

@@ -14,7 +14,7 @@ from django.http import QueryDict
 from accounts.selectors import timezone_names
 from asyncenergy.errors import AsyncEnergyError
 from scheduling.errors import FieldRefused
-from scheduling.models import Market, Workflow
+from scheduling.models import NOTICES, Market, Workflow
 from scheduling.windows import Window, Words, windows
 
 LONGEST_H = 7 * 24
@@ -271,3 +271,30 @@ class CapacityForm(forms.Form):
 
     controller_id = forms.CharField(max_length=120)
     capacity = forms.IntegerField(min_value=1, max_value=100)
+
+
+class NoticesForm(forms.Form):
+    """What an account wants to be told, and where."""
+
+    failed_runs = forms.BooleanField(
+        label="A run failed", required=False, help_text="Or was begun and not done by its deadline."
+    )
+    unmatched_workflows = forms.BooleanField(
+        label="Nobody ran a workflow",
+        required=False,
+        help_text="Its place in the plan passed, and no controller said a word.",
+    )
+    quiet_controllers = forms.BooleanField(
+        label="A controller has gone quiet", required=False, help_text="It has not asked for its schedule for an hour."
+    )
+    webhook_url = forms.CharField(
+        label="Webhook",
+        required=False,
+        max_length=500,
+        help_text="An https address on port 443 that takes a POST of JSON. Empty: by e-mail.",
+        widget=forms.URLInput(attrs={"placeholder": "https://example.org/hook"}),
+    )
+
+    def said(self) -> dict[str, Any]:
+        wanted = {name: self.cleaned_data[name] for name in NOTICES}
+        return {"notices": wanted, "webhook_url": self.cleaned_data["webhook_url"]}

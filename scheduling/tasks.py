@@ -37,6 +37,12 @@ def roll_up_runs() -> int:
     return services.runs_roll_up()
 
 
+@shared_task(name="scheduling.send_notices", soft_time_limit=120)
+def send_notices() -> int:
+    services.notices_collect()
+    return services.notices_send_due()
+
+
 @shared_task(name="scheduling.settle_savings", soft_time_limit=300)
 def settle_savings() -> int:
     return services.savings_settle_due()

@@ -23,6 +23,8 @@ urlpatterns = [
     path("schedule/runs/<uuid:record_id>/", views.run, name="run"),
     path("schedule/controllers/", views.controllers, name="controllers"),
     path("schedule/settings/", views.settings, name="settings"),
+    path("schedule/notices/", views.notices, name="notices"),
+    path("schedule/notices/test/", views.notices_test, name="notices-test"),
     path("schedule/pause/", views.pause, {"paused": True}, name="pause"),
     path("schedule/resume/", views.pause, {"paused": False}, name="resume"),
 ]

@@ -8,6 +8,7 @@ from api.fields import InstantField, StrictBooleanField, StrictCharField, Strict
 from scheduling.models import NOTICES
 
 Shape = serializers.Serializer[Any]
+WEBHOOK = "https on port 443; empty: notices go by e-mail"
 PERIOD = 'rows such as {"days": "mon-fri", "from": "22:00", "to": "06:00", "price": "0.05"}'
 
 
@@ -37,6 +38,7 @@ class AccountChangeSerializer(Shape):
     tariff = TariffSerializer(required=False)
     watt_limit = StrictFloatField(min_value=1, max_value=1e6, required=False, allow_null=True, help_text="W, all boxes")
     notices = NoticesSerializer(required=False)
+    webhook_url = StrictCharField(max_length=500, required=False, allow_blank=True, help_text=WEBHOOK)
     paused = StrictBooleanField(required=False)
 
 
@@ -48,6 +50,7 @@ class AccountSerializer(Shape):
     tariff = TariffSerializer()
     watt_limit = serializers.FloatField(allow_null=True)
     notices = NoticesSerializer()
+    webhook_url = serializers.CharField(allow_blank=True, help_text=WEBHOOK)
     paused = serializers.BooleanField()
     paused_at = InstantField(allow_null=True)
 

@@ -20,6 +20,8 @@ class SchedulingAccount(models.Model):
     watt_limit = models.FloatField(null=True, blank=True, help_text="W over all controllers")
     paused_at = models.DateTimeField(null=True, blank=True)
     notices = models.JSONField(default=dict, help_text="which notices are wanted; none unless said so")
+    notices_since = models.DateTimeField(null=True, blank=True, help_text="what happened before is not told")
+    webhook_url = models.CharField(max_length=500, blank=True, default="", help_text="empty: notices go by e-mail")
 
     class Meta:
         constraints = [

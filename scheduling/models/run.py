@@ -60,6 +60,7 @@ class RunRecord(models.Model):
             models.Index(fields=["account", "-ts"], name="runrecord_newest"),
             models.Index(fields=["workflow", "-ts"], name="runrecord_of_workflow"),
             models.Index(fields=["account", "fingerprint", "-ts"], name="runrecord_of_fingerprint"),
+            models.Index(fields=["received_at"], condition=models.Q(exit_status="error"), name="runrecord_failed"),
         ]
 
     def __str__(self) -> str:

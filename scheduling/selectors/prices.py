@@ -137,6 +137,7 @@ def account_view(user: User) -> dict[str, Any]:
         "tariff": Tariff.objects.filter(user=user).first() or Tariff(user=user),
         "watt_limit": choices.watt_limit,
         "notices": {name: bool(choices.notices.get(name)) for name in NOTICES},
+        "webhook_url": choices.webhook_url,
         "paused": choices.paused_at is not None,
         "paused_at": choices.paused_at,
     }

@@ -4,6 +4,7 @@ from scheduling.services.account import account_update, controller_contact, cont
 from scheduling.services.acks import Said, schedule_ack
 from scheduling.services.advise import Advice, advise
 from scheduling.services.feeds import feeds_fetch_due
+from scheduling.services.notices import notice_test, notices_collect, notices_send_due
 from scheduling.services.planning import account_plan, accounts_due, accounts_to_send, work_over_close
 from scheduling.services.prices import document_confirm, forecast_refresh, prices_load_csv
 from scheduling.services.runs import SAMPLES_AT_MOST, Taken, runs_ingest, runs_roll_up, samples_append
@@ -32,6 +33,9 @@ __all__ = [
     "document_confirm",
     "feeds_fetch_due",
     "forecast_refresh",
+    "notice_test",
+    "notices_collect",
+    "notices_send_due",
     "prices_load_csv",
     "runs_ingest",
     "runs_roll_up",

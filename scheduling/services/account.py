@@ -12,9 +12,11 @@ from accounts.selectors import is_timezone
 from asyncenergy import clock
 from scheduling.errors import FieldRefused, NotFound, PricesRefused
 from scheduling.models import Controller, Market, Occurrence, SchedulingAccount, Tariff, Workflow
+from scheduling.notices.webhook import target_of
 from scheduling.prices.periods import periods_from
 from scheduling.selectors.prices import market_of
 from scheduling.services.claims import account_lock, account_mark_due
+from scheduling.services.notices import notices_collect
 from scheduling.services.occurrences import occurrences_sync
 from scheduling.services.versions import version_amend
 
@@ -25,7 +27,10 @@ logger = logging.getLogger(__name__)
 
 @transaction.atomic
 def account_update(*, account: User, now: datetime | None = None, **changes: Any) -> SchedulingAccount:
-    """Change what is given: timezone, market (by slug), currency, tariff, watt_limit, notices, paused."""
+    """Change what is given.
+
+    These are timezone, market (by slug), currency, tariff, watt_limit, notices, webhook_url, paused.
+    """
     now = now or clock.now()
     account_lock(account=account)
     choices, _ = SchedulingAccount.objects.get_or_create(user=account)
@@ -34,7 +39,9 @@ def account_update(*, account: User, now: datetime | None = None, **changes: Any
     if "watt_limit" in changes:
         choices.watt_limit = changes["watt_limit"]
     if "notices" in changes:
-        choices.notices = {**choices.notices, **changes["notices"]}
+        _set_notices(choices, changes["notices"], now)
+    if "webhook_url" in changes:
+        choices.webhook_url = _webhook(changes["webhook_url"])
     choices.save()
     if "currency" in changes:
         _check_currency(choices, changes["currency"])
@@ -46,6 +53,21 @@ def account_update(*, account: User, now: datetime | None = None, **changes: Any
         _set_paused(choices, account, changes["paused"], now)
     account_mark_due(account=account, cause="account", now=now)
     return choices
+
+
+def _set_notices(choices: SchedulingAccount, wanted: dict[str, bool], now: datetime) -> None:
+    """What happened before a kind is switched on is not told; what the other kinds have to tell is kept first."""
+    before = choices.notices
+    choices.notices = {**before, **wanted}
+    if any(on and not before.get(kind) for kind, on in wanted.items()):
+        notices_collect(now=now)
+        choices.notices_since = now
+
+
+def _webhook(url: str) -> str:
+    if url:
+        target_of(url)
+    return url
 
 
 def _market(slug: str | None) -> Market | None:

@@ -3,6 +3,7 @@
 from scheduling.views.certificate import certificate
 from scheduling.views.cheapest import cheapest
 from scheduling.views.controllers import controllers
+from scheduling.views.notices import notices, notices_test
 from scheduling.views.public import how_it_works, quickstart
 from scheduling.views.runs import run, runs
 from scheduling.views.settings import pause, settings
@@ -24,6 +25,8 @@ __all__ = [
     "cheapest",
     "controllers",
     "how_it_works",
+    "notices",
+    "notices_test",
     "pause",
     "quickstart",
     "run",
