@@ -3,6 +3,7 @@
 import json
 import re
 import stat
+import time
 
 import pytest
 from asyncenergy_controller.errors import ExitCode
@@ -155,6 +156,31 @@ def test_what_would_fail_now_is_said_and_registered_all_the_same(box, path):
     assert result.exit_code == 0
     assert "It would fail now: no-such-program-here" in result.stderr
     assert REPORT in load_catalog(path).jobs
+
+
+def test_what_the_server_has_to_know_to_plan_it_is_asked_for(box):
+    assert (
+        "--est-duration) and what it draws (--nameplate-watts)" in box.run("register", "--name", "N", "--", "a").stderr
+    )
+    told = ["--est-duration", 60, "--nameplate-watts", 5]
+    assert "finds no time" not in box.run("register", "--name", "N", *told, "--", "a").stderr
+
+
+@pytest.mark.parametrize("window", [None, {}, "soon", {"earliest_start": "x", "deadline": 3}, ["a"]])
+def test_a_window_that_cannot_be_read_is_not_told(box, server, window):
+    server.will(WORKFLOWS, (201, MADE[1] | {"next_window": window}))
+    assert box.run("register", "--name", "N", "--", "true").stdout.count("\n") == 1
+
+
+def test_how_the_server_understood_the_times_is_told_by_the_clock_of_this_machine(box, server, monkeypatch):
+    monkeypatch.setenv("TZ", "Europe/Helsinki")
+    time.tzset()
+    window = {"earliest_start": "2026-01-11T20:00:00+00:00", "deadline": "2026-01-12T05:00:00+00:00"}
+    server.will(WORKFLOWS, (201, MADE[1] | {"next_window": window}))
+    told = box.run("register", "--name", "N", "--deadline", "by 7am", "--", "true").stdout
+    monkeypatch.undo()
+    time.tzset()
+    assert "from Sun 11 Jan 22:00 and must be done by Mon 12 Jan 07:00" in told
 
 
 def keys(server):

@@ -16,18 +16,8 @@ from tests.loop.server import Server
 pytestmark = pytest.mark.campaign
 AFTERNOON = datetime(2026, 11, 10, 17, 30, tzinfo=UTC)
 TWENTY_MINUTES_A_SECOND = 1200.0
-TIMES = (
-    "--deadline",
-    "by 7am",
-    "--earliest-start",
-    "18:00",
-    "--recurrence",
-    "daily",
-    "--est-duration",
-    "1800",
-    "--nameplate-watts",
-    "300",
-)
+TIMES = ("--deadline", "by 7am", "--earliest-start", "18:00", "--recurrence", "daily")
+COST = ("--est-duration", "1800", "--nameplate-watts", "300")
 
 
 @pytest.fixture(scope="module")
@@ -64,15 +54,14 @@ def workflows(person):
 
 def test_what_is_registered_runs_and_the_server_never_learns_what_it_is(person, box):
     program = [sys.executable, "-S", "-E", str(JOB), str(box.ledger_path), "summaries", "1.0"]
-    done = box.call("register", "--name", "summaries", *TIMES, "--json", "--", *program)
+    done = box.call("register", "--name", "summaries", *TIMES, *COST, "--json", "--", *program)
     assert done.returncode == 0, done.stderr
     (workflow,) = workflows(person)
     assert workflow["id"] == json.loads(done.stdout)["id"]
     assert (workflow["request"], workflow["controller_id"], workflow["recurrence"]) == (None, box.name, "daily")
     box.start()
     wait_until(lambda: ("end", "summaries") in {line[:2] for line in box.ledger}, 60, box.log)
-    wait_until(lambda: box.waiting() == 0, 20, box.log)
-    (run,) = person.call("GET", "/api/v1/runs").body["results"]
+    (run,) = wait_until(lambda: person.call("GET", "/api/v1/runs").body["results"], 20, box.log)
     assert (run["exit_status"], run["workflow_id"]) == ("success", workflow["id"])
     known = json.dumps([workflow, run, person.call("GET", "/api/v1/schedule?after=-1").body])
     assert str(JOB) not in known

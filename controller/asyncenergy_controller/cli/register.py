@@ -11,7 +11,7 @@ from asyncenergy_controller.cli.console import say, show, show_json
 from asyncenergy_controller.cli.options import Common, Json, takes
 from asyncenergy_controller.errors import UsageError
 from asyncenergy_controller.identity import controller_id
-from asyncenergy_controller.jobs.registration import Registration
+from asyncenergy_controller.jobs.registration import Registered, Registration
 from asyncenergy_controller.jobs.registration import register as register_job
 from asyncenergy_controller.server import ServerClient
 from asyncenergy_controller.settings import Settings
@@ -150,14 +150,17 @@ def register(
     if dry_run:
         _show_plan(registration, json=json)
         return
-    workflow_id = _registered(registration, settings)
+    registered = _registered(registration, settings)
     if json:
-        show_json({"id": workflow_id, "job_catalog": str(settings.job_catalog)})
+        show_json({"id": registered.workflow_id, "job_catalog": str(settings.job_catalog)})
         return
-    show(f"Registered {name} as {workflow_id}; its job is in {settings.job_catalog}.")
+    show(f"Registered {name} as {registered.workflow_id}; its job is in {settings.job_catalog}.")
+    if registered.next_window:
+        first, last = (f"{instant.astimezone():%a %d %b %H:%M}" for instant in registered.next_window)
+        show(f"It may run from {first} and must be done by {last}, by the clock of this machine.")
 
 
-def _registered(registration: Registration, settings: Settings) -> str:
+def _registered(registration: Registration, settings: Settings) -> Registered:
     with ServerClient(settings) as server:
         return register_job(registration, server.register_workflow, settings.state_dir, settings.api_url)
 
@@ -169,6 +172,8 @@ def _warn(registration: Registration, *, ask: bool) -> None:
     job = registration.checked()
     for sentence in preflight(job) if ask else ():
         say(f"It would fail now: {sentence}")
+    if hints := registration.hints():
+        say(f"It finds no time before it has run once, because the server isn't told {' and '.join(hints)}.")
 
 
 def _show_plan(registration: Registration, *, json: bool) -> None:

@@ -4,6 +4,7 @@ import hashlib
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,11 @@ from asyncenergy_controller.wire import canonical_json
 NEW_JOB = "the new job"
 SECRETS = frozenset({"env", "api_key", "secret"})
 """Parts of a request that never leave, whoever asked to share it."""
+
+TO_BE_PLANNED = {
+    "est_duration_s": "how long it takes (--est-duration)",
+    "nameplate_watts": "what it draws (--nameplate-watts)",
+}
 
 Post = Callable[[dict[str, Any], str], dict[str, Any]]
 """Sends a body with an idempotency key and returns the server's answer."""
@@ -47,19 +53,33 @@ class Registration:
             body["request"] = {name: part for name, part in self.entry["request"].items() if name not in SECRETS}
         return body
 
+    def hints(self) -> list[str]:
+        """What the server has to know of a job that has never run, and isn't told."""
+        body = self.body()
+        return [words for name, words in TO_BE_PLANNED.items() if name not in body]
 
-def register(registration: Registration, post: Post, state_dir: Path, api_url: str) -> str:
-    """Return the id of the workflow, whose job stands in the file then.
+
+@dataclass(frozen=True)
+class Registered:
+    """The workflow's id, and between which instants it may run next as the server understood it; None: not known."""
+
+    workflow_id: str
+    next_window: tuple[datetime, datetime] | None
+
+
+def register(registration: Registration, post: Post, state_dir: Path, api_url: str) -> Registered:
+    """Make the workflow; its job stands in the file afterwards.
 
     Raises CatalogError before anything is sent, and ServerError; the same registration tried again makes no second
     workflow.
     """
     body = registration.body()
     attempt = _Attempt(state_dir, canonical_json([api_url, str(registration.path), body, registration.entry]))
-    workflow_id = _id_in(post(body, attempt.key()))
+    answer = post(body, attempt.key())
+    workflow_id = _id_in(answer)
     add_entry(registration.path, workflow_id, registration.entry)
     attempt.forget()
-    return workflow_id
+    return Registered(workflow_id, _window_in(answer))
 
 
 class _Attempt:
@@ -88,3 +108,12 @@ def _id_in(answer: Mapping[str, Any]) -> str:
             "The server's answer names no id that could be a workflow's, so nothing is written; is this an Async "
             "Energy server?"
         ) from error
+
+
+def _window_in(answer: Mapping[str, Any]) -> tuple[datetime, datetime] | None:
+    window: Any = answer.get("next_window")
+    try:
+        first, last = (datetime.fromisoformat(window[name]) for name in ("earliest_start", "deadline"))
+    except (TypeError, KeyError, ValueError):
+        return None
+    return (first, last) if first.tzinfo and last.tzinfo else None
