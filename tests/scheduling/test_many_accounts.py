@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_two_processes_plan_some_accounts_once_each():
     command = [sys.executable, "-m", "benchmarks.accounts", "12"]
     said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=True).stdout
