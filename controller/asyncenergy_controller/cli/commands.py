@@ -8,6 +8,7 @@ import typer
 COMMANDS = {
     "run": "run.run",
     "register": "register.register",
+    "reports": "reports.reports",
     "service": "service.app",
     "bench": "bench.app",
     "doctor": "doctor.doctor",

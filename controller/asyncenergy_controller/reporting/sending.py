@@ -1,6 +1,7 @@
 """Send what waits in the outbox: in order, as long as the server takes it."""
 
 import json
+import logging
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
@@ -8,6 +9,8 @@ from asyncenergy_controller.clock import monotonic
 from asyncenergy_controller.reporting.outbox import Entry, Outbox
 from asyncenergy_controller.server import RequestRefused, ServerError, ServerFailed
 from asyncenergy_controller.server.errors import NotNow
+
+log = logging.getLogger(__name__)
 
 RUNS_AT_ONCE = 100
 SAMPLES_AT_ONCE = 5_000
@@ -102,6 +105,7 @@ def _is_passing(error: RequestRefused | ServerFailed) -> bool:
 def _not_taken(outbox: Outbox, entry: Entry, error: RequestRefused | ServerFailed) -> None:
     """Refused for good: set aside. A failure over this one: the others go first, and the server is left in peace."""
     if isinstance(error, RequestRefused):
+        log.error("The server refuses %s %s for good: %s (see `reports`)", entry.kind, entry.key, error.message)
         outbox.refuse(entry, error.message)
         return
     outbox.failed(entry)
