@@ -67,6 +67,10 @@ def test_relative_paths_are_relative_to_the_file_and_the_home_is_the_users(path,
     assert str(read.output_file) == "/home/somebody/answer.txt"
 
 
+def conversation(*messages):
+    return {"framework": "openai", "request": {"base_url": "http://x", "messages": list(messages)}}
+
+
 @pytest.mark.parametrize(
     ("entry", "place"),
     [
@@ -95,6 +99,8 @@ def test_relative_paths_are_relative_to_the_file_and_the_home_is_the_users(path,
             {"framework": "openai", "request": {"base_url": "http://x", "prompt": "x", "api_key": "sk-ü\n"}},
             f"{REPORT}.request.api_key: a key has plain characters only",
         ),
+        (conversation({"role": "user", "content": " "}), f"{REPORT}.request.messages: the last message is empty"),
+        (conversation({"role": "user"}), "a message has role and content"),
         ({"framework": "charge", "request": {"switch": "shelly:x"}}, "either hold_s"),
         ({"framework": "charge", "request": {"switch": "shelly:x", "hold_s": 1, "until_wh": 1}}, "either hold_s"),
         ("echo hi", "must be an object"),

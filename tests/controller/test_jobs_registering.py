@@ -6,6 +6,7 @@ import stat
 import threading
 
 import pytest
+from asyncenergy_controller.bench.files import write_json
 from asyncenergy_controller.errors import UsageError
 from asyncenergy_controller.jobs import registering
 from asyncenergy_controller.jobs.catalog import CatalogError, load_catalog
@@ -81,6 +82,18 @@ def test_a_file_that_is_not_there_is_made_for_its_owner_alone(tmp_path):
     assert path.read_text().startswith("// What this machine runs")
 
 
+def test_what_we_make_ourselves_is_trusted_whatever_the_umask(tmp_path):
+    """Several systems let a person's group write by default."""
+    before = os.umask(0o002)
+    try:
+        write_json(tmp_path / "home" / ".config" / "async-energy" / "login.json", {})
+        path = tmp_path / "home" / ".config" / "async-energy" / "jobs.json"
+        add_entry(path, REPORT, JOB)
+    finally:
+        os.umask(before)
+    assert list(load_catalog(path).jobs) == [REPORT]
+
+
 @pytest.mark.parametrize("mode", [0o600, 0o640, 0o644, 0o400])
 def test_the_mode_is_kept(path, mode):
     path.chmod(mode)
@@ -123,6 +136,15 @@ def test_a_file_that_others_can_write_is_not_touched(path):
     with pytest.raises(CatalogError, match="chmod"):
         add_entry(path, REPORT, JOB)
     assert path.read_bytes() == before
+
+
+def test_in_a_folder_that_others_can_write_nothing_is_made(tmp_path):
+    folder = tmp_path / "open"
+    folder.mkdir()
+    folder.chmod(0o777)
+    with pytest.raises(CatalogError, match="open can be written"):
+        add_entry(folder / "jobs.json", REPORT, JOB)
+    assert list(folder.iterdir()) == []
 
 
 def test_a_disk_that_is_full_leaves_the_old_file_whole(path, monkeypatch):

@@ -24,12 +24,19 @@ class FileUnreadable(ControllerError):
 def write_atomically(path: Path, content: bytes, *, mode: int = 0o644) -> None:
     """Write beside `path` and rename: a reader sees the old file or the new one, never half of one."""
     beside = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}.new")
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folders(path.parent)
     with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode), "wb") as file:
         file.write(content)
         file.flush()
         os.fsync(file.fileno())
     beside.replace(path)
+
+
+def make_folders(folder: Path, mode: int = 0o755) -> None:
+    """Make what is missing of a path. Nobody else can write there, whatever the umask: jobs.json may be beside us."""
+    for one in reversed([folder, *folder.parents]):
+        if not one.exists():
+            one.mkdir(mode=mode, exist_ok=True)
 
 
 def write_json(path: Path, value: Any, *, mode: int = 0o644) -> None:

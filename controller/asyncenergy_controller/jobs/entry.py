@@ -134,6 +134,16 @@ class OpenAIRequest(_Prompted):
     stop: tuple[str, ...] = ()
     reasoning_effort: str | None = None
 
+    @field_validator("messages")
+    @classmethod
+    def _ends_with_a_question(cls, value: list[dict[str, str]] | None) -> list[dict[str, str]] | None:
+        for message in value or ():
+            if set(message) != {"role", "content"}:
+                raise ValueError("a message has role and content, and nothing else")
+        if value and not value[-1]["content"].strip():
+            raise ValueError("the last message is empty")
+        return value
+
     @field_validator("api_key")
     @classmethod
     def _fits_a_header(cls, value: SecretStr | None) -> SecretStr | None:

@@ -7,12 +7,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from asyncenergy_controller.bench.files import PRIVATE_FILE, lock, write_atomically
+from asyncenergy_controller.bench.files import PRIVATE_FILE, lock, make_folders, write_atomically
 from asyncenergy_controller.errors import UsageError
 from asyncenergy_controller.jobs.catalog import parse_catalog, read_catalog
 from asyncenergy_controller.jobs.text import decode, plain_json, without_comments
+from asyncenergy_controller.jobs.trust import check_folders
 
 Entry = Mapping[str, Any]
+PRIVATE_FOLDER = 0o700
 NEW_FILE = """// What this machine runs, and nothing else does it run: workflow id -> job.
 // Comments like this one, and keys that begin with _, are yours and stay.
 {
@@ -39,7 +41,8 @@ def add_entry(path: Path, workflow_id: str, entry: Entry) -> None:
 
     Raises CatalogError where the file can't be used, and UsageError where the id stands there with another job.
     """
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    make_folders(path.parent, PRIVATE_FOLDER)
+    check_folders(path)
     held = lock(path.with_name(f".{path.name}.lock"))
     if held is None:
         raise UsageError(f"{path} is being written by another `register`; try again.")
