@@ -11,6 +11,7 @@ from accounts.services import api_key_create
 from tests.bench.pages_corpus import publish_recorded_runs
 from tests.browser.chromium import CHROMIUM, chromium
 from tests.people import make_user
+from tests.scheduling.night import make_night
 
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"  # Playwright's loop runs in the thread that also prepares the rows
 
@@ -76,10 +77,28 @@ def site(live_server) -> Site:
 @pytest.fixture
 def own(live_server, client) -> tuple[Site, dict[str, str]]:
     """The pages of an account, and the cookie that opens them."""
-    user = make_user("owner@example.org")
+    user = make_user("owner@example.org", timezone="Europe/Prague")
     api_key_create(user=user, name="box under the desk", scope="bench")
     client.force_login(user)
-    pages = {"account": "/accounts/", "keys": "/accounts/keys/", "password": "/accounts/password/"}
+    night = make_night(user)
+    pages = {
+        "account": "/accounts/",
+        "keys": "/accounts/keys/",
+        "password": "/accounts/password/",
+        "tonight": "/schedule/?whole",
+        "workflows": "/schedule/workflows/",
+        "workflow": f"/schedule/workflows/{night.workflow.pk}/",
+        "edit": f"/schedule/workflows/{night.workflow.pk}/edit/",
+        "delete": f"/schedule/workflows/{night.workflow.pk}/delete/",
+        "new": "/schedule/workflows/new/",
+        "runs": "/schedule/runs/",
+        "planned-run": f"/schedule/runs/{night.run.pk}/",
+        "controllers": "/schedule/controllers/",
+        "settings": "/schedule/settings/",
+        "notices": "/schedule/notices/",
+        "markets": "/when-is-it-cheapest/?market=hourly&hours=2&earliest=20:00",
+        "misfit": "/when-is-it-cheapest/?market=hourly&hours=20&deadline=in+4+h",
+    }
     cookie = {"name": "sessionid", "value": client.cookies["sessionid"].value, "url": live_server.url}
     return Site(live_server.url, pages), cookie
 

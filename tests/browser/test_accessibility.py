@@ -85,6 +85,21 @@ def test_the_browser_has_nothing_to_complain_about(browser, site):
         assert complaints.heard == []
 
 
+def test_no_page_of_an_account_scrolls_sideways_or_complains(browser, own):
+    site, cookie = own
+    with window(browser, width=NARROWEST) as context:
+        context.add_cookies([cookie])
+        page = context.new_page()
+        complaints = Complaints(page)
+        for name in site.pages:
+            page.goto(site[name], wait_until="networkidle")
+            widths = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
+            assert widths[0] <= widths[1], name
+            page.emulate_media(color_scheme="dark")
+            page.emulate_media(color_scheme="light")
+            assert complaints.heard == [], name
+
+
 def test_a_breach_of_the_content_policy_would_be_heard(browser, site):
     with window(browser) as context:
         page = context.new_page()

@@ -48,7 +48,7 @@ def hook(monkeypatch):
     """Calls of webhooks, caught at their edge; `hook.broken` says why one fails."""
 
     class Hook:
-        calls: list = []
+        calls = []
         broken = ""
 
     Hook.calls = []
