@@ -15,6 +15,7 @@ from tests.scheduling.night import make_night
 
 pytestmark = pytest.mark.django_db
 TEMPLATES = Path(__file__).resolve().parents[2] / "templates" / "scheduling"
+SENT_ON = "/accounts/login/"  # who is signed in is sent to the account
 SECTION = ("/schedule/", "/accounts/", "/quickstart/", "/how-it-works/", "/when-is-it-cheapest/")
 
 
@@ -59,7 +60,8 @@ def test_markup_is_sound_and_nothing_is_inline(pages):
 
 
 def test_every_page_has_a_title_and_a_description(pages):
-    titles = Counter(page.title for page in by_path(pages).values())
+    shown = {address: page for address, page in by_path(pages).items() if address != SENT_ON}
+    titles = Counter(page.title for page in shown.values())
     assert [title for title, n in titles.items() if n > 1] == []
     assert all(page.description for page in pages.values())
 
