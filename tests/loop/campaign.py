@@ -19,7 +19,7 @@ from tests.loop.server import Server
 
 ZONE = ZoneInfo("Europe/Stockholm")
 HOUR = timedelta(hours=1)
-PREPARED_IN_S = 10.0
+PREPARED_IN_S = (10.0, 30.0, 90.0)
 """Real seconds in which the server starts and the jobs are registered; the controller starts after them."""
 CAP_W = 500.0
 POINT = {
@@ -109,17 +109,24 @@ class Campaign:
     moments: Counter = field(default_factory=Counter)
 
     def run(self) -> None:
-        self.clock = FastClock.reaching(self.begins, self.factor, in_s=PREPARED_IN_S)
-        self.server = Server(self.folder / "var", self.empty, self.clock.setting)
-        self.server.start()
+        """On a machine so busy that the preparations outlast their time, once more with more of it."""
+        assert any(self._has_lived(in_s) for in_s in PREPARED_IN_S), f"not prepared within {PREPARED_IN_S} s"
+
+    def _has_lived(self, in_s: float) -> bool:
+        self.clock = FastClock.reaching(self.begins, self.factor, in_s=in_s)
+        folder = self.folder / f"prepared-in-{in_s:g}-s"
+        self.server = Server(folder / "var", self.empty, self.clock.setting)
+        self.box = Box(folder / "box", "", "", self.clock)
         with Proxy(self.server.port, self.seed) as self.proxy:
             try:
+                self.server.start()
                 self._prepare()
-                self._live()
-                self._settle()
+                if in_time := self.clock.now() < self.begins:
+                    self._live()
+                    self._settle()
+                return in_time
             finally:
-                if hasattr(self, "box"):
-                    self.box.end()
+                self.box.end()
                 self.server.stop()
 
     def _prepare(self) -> None:
@@ -127,14 +134,10 @@ class Campaign:
         signup = {"email": self.person.email, "password": self.person.password, "timezone": str(ZONE)}
         self.person._keep(self.person.send("POST", "/auth/signup", signup))
         key = self.person.call("POST", "/api/v1/keys", {"name": "box", "scope": "all"}).body["key"]
-        self.box = Box(self.folder / "box", self.proxy.url, key, self.clock)
+        self.box.api_url, self.box.api_key = self.proxy.url, key
         self._calibrate()
         self.ids = {job.name: self._registered(job) for job in self.jobs}
         self.box.write_jobs(**{name: (workflow_id, self.work_s) for name, workflow_id in self.ids.items()})
-        late = self.clock.real_s_until(self.begins) == 0
-        assert not late, f"not prepared within {PREPARED_IN_S} s"
-        self.clock.sleep_until(self.begins)
-        self.box.start()
 
     def _calibrate(self) -> None:
         """After this the server recommends a cap for the box's hardware."""
@@ -151,6 +154,8 @@ class Campaign:
         return answer.body["id"]
 
     def _live(self) -> None:
+        self.clock.sleep_until(self.begins)
+        self.box.start()
         self.proxy.weather = self.weather
         for instant, whom in self._kills():
             self.clock.sleep_until(instant)
@@ -205,12 +210,12 @@ class Campaign:
     @property
     def occurrences(self) -> list[dict]:
         """Those whose deadline lies in the campaign, as the server's database has them."""
-        rows = self._rows("SELECT id, workflow_id, key, status, reason, attempt, deadline FROM scheduling_occurrence")
+        rows = self._rows("SELECT * FROM scheduling_occurrence")
         return [row for row in rows if self.begins < _instant(row["deadline"]) <= self.ends]
 
     @cached_property
     def records(self) -> list[dict]:
-        return self._rows("SELECT run_id, occurrence_id, exit_status FROM scheduling_runrecord")
+        return self._rows("SELECT * FROM scheduling_runrecord")
 
     def _rows(self, query: str) -> list[dict]:
         with closing(sqlite3.connect(f"file:{self.server.database}?mode=ro", uri=True, timeout=20)) as db:
@@ -221,6 +226,7 @@ class Campaign:
         """Assert that nothing was lost, nothing was done twice, and nothing was left behind; return the counts."""
         self._check_occurrences()
         self._check_runs()
+        self._check_windows()
         assert (self.box.waiting(), self.box.set_aside()) == (0, [])
         assert (self.box.card_limit_w(), self.box.journal()) == (STOCK_W, []), "no cap was set, or one was left behind"
         assert self.exit_code == 0, self.box.log()
@@ -254,8 +260,17 @@ class Campaign:
         assert {key: n for key, n in successes.items() if key in once} == once, self._words()
         assert {key: n for key, n in ended.items() if key in once} == once, "work was done twice" + self._words()
 
+    def _check_windows(self) -> None:
+        """Nothing begins before it may, or too late to be in time."""
+        occurrences = {one["id"]: one for one in self.occurrences}
+        for run in self.records:
+            if one := occurrences.get(run["occurrence_id"]):
+                assert one["earliest_start"] <= run["actual_start"] < one["deadline"], self._words()
+
     def _words(self) -> str:
-        return json.dumps(self.occurrences, indent=1) + self.box.log()[-6000:] + self.server.log()[-3000:]
+        shown = ("key", "status", "reason", "attempt", "earliest_start", "deadline", "planned_start", "started_at")
+        rows = [{name: one[name] for name in shown} for one in self.occurrences]
+        return json.dumps(rows, indent=1) + self.box.log()[-6000:] + self.server.log()[-3000:]
 
 
 def _instant(text: str) -> datetime:

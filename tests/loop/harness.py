@@ -68,7 +68,7 @@ class Box:
     _log_size_at_start: int = 0
 
     def __post_init__(self):
-        self.home.mkdir(mode=0o700, exist_ok=True)
+        self.home.mkdir(mode=0o700, parents=True, exist_ok=True)
         (self.home / "config").mkdir(mode=0o700, exist_ok=True)
 
     @property

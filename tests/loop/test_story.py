@@ -10,7 +10,7 @@ from tests.loop.server import Server
 
 pytestmark = pytest.mark.campaign
 AFTERNOON = datetime(2026, 11, 10, 17, 30, tzinfo=UTC)
-TWENTY_MINUTES_A_SECOND = 1200.0
+FAST = 1500.0
 A_MOMENT = timedelta(seconds=1)
 NIGHTLY = ["--name", "summaries", "--earliest-start", "18:00", "--deadline", "by 7am", "--recurrence", "daily"]
 SIZE = ["--est-duration", "1800", "--nameplate-watts", "300"]
@@ -18,7 +18,7 @@ SIZE = ["--est-duration", "1800", "--nameplate-watts", "300"]
 
 @pytest.fixture
 def clock():
-    return FastClock.reaching(AFTERNOON, TWENTY_MINUTES_A_SECOND, in_s=12)  # by then all is registered
+    return FastClock.reaching(AFTERNOON, FAST, in_s=20)  # by then all is registered
 
 
 @pytest.fixture
