@@ -3,6 +3,7 @@
 import asyncio
 import functools
 import inspect
+import os
 import subprocess
 import sys
 import threading
@@ -415,6 +416,23 @@ def test_many_threads_report_every_block_once(energy, server):
         ids = set(pool.map(work, range(16)))
     assert {record["run_id"] for record in reported(server, energy)} == ids
     assert len(ids) == 16
+
+
+def test_a_forked_worker_measures_and_reports_for_itself(energy, server):
+    with energy.measure("parent") as parent:
+        pid = os.fork()
+        if pid == 0:
+            try:
+                with energy.measure("child"):
+                    time.sleep(0.05)
+                problem = energy.flush().problem
+            finally:
+                os._exit(0 if problem is None else 1)
+        assert os.waitpid(pid, 0)[1] == 0
+    child, own = reported(server, energy)
+    assert own["run_id"] == parent.run_id
+    assert child["energy_wh"] > 0
+    assert child["fingerprint"] != own["fingerprint"]
 
 
 def test_importing_the_package_loads_no_sdk_before_it_is_asked_for():

@@ -4,8 +4,12 @@ import time
 
 import pytest
 from asyncenergy_controller import AsyncEnergy
+from asyncenergy_controller.bench.machine import node_entry
+from asyncenergy_controller.capping import capped
+from asyncenergy_controller.meters.select import open_meter
 from asyncenergy_controller.sdk import NoWindow
-from asyncenergy_controller.server import RequestRefused
+from asyncenergy_controller.server import RequestRefused, ServerClient
+from asyncenergy_controller.settings import load_settings
 
 from tests.contract.old_client import OldClient
 from tests.controller import fakes_nvml
@@ -70,6 +74,17 @@ def test_blocks_reach_the_account_once_also_over_an_outage(energy, server, perso
     wait_until(lambda: all(run["profile"] for run in stored(server, person)), 30)
     counts = {run["run_id"]: run["profile"]["n_samples"] for run in stored(server, person)}
     assert counts == {run.run_id: len(run.measurement.samples) for run in runs}
+
+
+def test_new_hardware_is_named_to_the_server_and_has_no_cap_yet(energy, person):
+    key = person.call("POST", "/api/v1/keys", {"name": "box", "scope": "all"}).body["key"]
+    settings = load_settings(api_url=person.url, api_key=key, apply_power_cap=True, power_cap_policy="managed")
+    info = open_meter("nvml").info()
+    with ServerClient(settings) as client, capped(client, settings, info) as cap:
+        assert cap.cap_w is None
+        assert "power sweep" in cap.reason
+    (node,) = person.call("GET", "/api/v1/bench/nodes").body["results"]
+    assert (node["node_hash"], node["gpu_name"]) == (node_entry(settings.config_dir, info)["node_hash"], "NVIDIA H200")
 
 
 def measured(energy):

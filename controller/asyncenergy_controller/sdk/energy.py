@@ -11,7 +11,6 @@ from asyncenergy_controller.sdk.measure import About, Measure
 from asyncenergy_controller.sdk.naming import fingerprint
 from asyncenergy_controller.sdk.sender import Sender
 from asyncenergy_controller.sdk.window import Window, said, seconds, window_of
-from asyncenergy_controller.server import ServerClient
 from asyncenergy_controller.settings import load_settings
 
 
@@ -41,8 +40,7 @@ class AsyncEnergy:
             controller_id=controller_id,
             state_dir=state_dir,
         )
-        self._client = ServerClient(self._settings)
-        self._sender = Sender(self._settings, self._client)
+        self._sender = Sender(self._settings)
 
     def __enter__(self) -> Self:
         return self
@@ -76,7 +74,9 @@ class AsyncEnergy:
             "nameplate_watts": watts,
             "fingerprint": fingerprint(self._settings, name) if name else None,
         }
-        window = window_of(self._client.advise({key: value for key, value in asked.items() if value is not None}))
+        window = window_of(
+            self._sender.client.advise({key: value for key, value in asked.items() if value is not None})
+        )
         self._sender.send_soon()
         return window
 

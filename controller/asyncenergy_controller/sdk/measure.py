@@ -19,9 +19,9 @@ from asyncenergy_controller.meters.null import NullMeter
 from asyncenergy_controller.meters.select import open_meter
 from asyncenergy_controller.reporting import Measurement, Measuring, RunRecord
 from asyncenergy_controller.reporting.records import ExitStatus
-from asyncenergy_controller.sdk import together
 from asyncenergy_controller.sdk.naming import fingerprint
 from asyncenergy_controller.sdk.sender import Sender
+from asyncenergy_controller.sdk.together import blocks
 from asyncenergy_controller.settings import Settings, revealed
 
 log = logging.getLogger(__name__)
@@ -76,12 +76,12 @@ class Measure:
     def __enter__(self) -> Run:
         block = self._new_block()
         block.start()
-        together.began(block.run.run_id)
+        blocks.began(block.run.run_id)
         return block.run
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         block = self._taken_block()
-        block.end(error, beside=together.ended(block.run.run_id))
+        block.end(error, beside=blocks.ended(block.run.run_id))
 
     async def __aenter__(self) -> Run:
         block = self._new_block()
@@ -92,7 +92,7 @@ class Measure:
             self._taken_block()
             starting.add_done_callback(lambda _: block.abandon())
             raise
-        together.began(block.run.run_id)
+        blocks.began(block.run.run_id)
         return block.run
 
     async def __aexit__(
@@ -100,7 +100,7 @@ class Measure:
     ) -> None:
         """The report is kept also where the task is cancelled again meanwhile."""
         block = self._taken_block()
-        beside = together.ended(block.run.run_id)
+        beside = blocks.ended(block.run.run_id)
         await asyncio.shield(asyncio.to_thread(block.end, error, beside=beside))
 
     def __call__(self, work: Callable[Given, Result]) -> Callable[Given, Result]:

@@ -2,6 +2,7 @@
 
 import atexit
 import logging
+import os
 import threading
 
 from asyncenergy_controller.reporting import Counts, Drained, RunRecord, Sample, SpoolError, open_spool
@@ -17,16 +18,27 @@ EXIT_WAIT_S = 5.0
 class Sender:
     """Everything between a run that ended and the server."""
 
-    def __init__(self, settings: Settings, client: ServerClient) -> None:
-        self._spool = open_spool(settings)
-        self._client = client
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._begin()
+        atexit.register(self.close)
+
+    def _begin(self) -> None:
+        self._pid = os.getpid()
+        self._spool = open_spool(self._settings)
+        self._client = ServerClient(self._settings)
         self._starting = threading.Lock()
         self._thread: threading.Thread | None = None
         self._again = False
-        atexit.register(self.close)
+
+    @property
+    def client(self) -> ServerClient:
+        self._begin_anew_in_a_child()
+        return self._client
 
     def report(self, record: RunRecord, samples: tuple[Sample, ...]) -> None:
         """Keep a run and send it soon. Never raises for what the disk or the server does."""
+        self._begin_anew_in_a_child()
         try:
             self._spool.put_run(record, samples)
         except SpoolError as unkept:
@@ -35,6 +47,7 @@ class Sender:
 
     def send_soon(self) -> None:
         """Send what waits, in the background."""
+        self._begin_anew_in_a_child()
         with self._starting:
             self._again = True
             if self._thread is None:
@@ -43,6 +56,7 @@ class Sender:
 
     def flush(self) -> Drained:
         """Send what waits now, after what is under way."""
+        self._begin_anew_in_a_child()
         self._join(None)
         return self._spool.drain(self._client, at_once=True)
 
@@ -55,6 +69,11 @@ class Sender:
         atexit.unregister(self.close)
         if self._join(EXIT_WAIT_S):
             self._client.close()
+
+    def _begin_anew_in_a_child(self) -> None:
+        """A forked process has neither its parent's threads nor, safely, its connections and locks."""
+        if self._pid != os.getpid():
+            self._begin()
 
     def _join(self, seconds: float | None) -> bool:
         """Wait for what is being sent; return whether all of it was."""
