@@ -80,13 +80,16 @@ def read_lines(path: Path) -> Iterator[dict[str, Any]]:
             raise FileUnreadable(f"{path} line {number} is no JSON ({error}); restore the file.") from error
 
 
-def lock(path: Path) -> IO[str] | None:
-    """Hold `path` until the returned file is closed or the process ends; None where another process holds it."""
+def lock(path: Path, *, wait: bool = False) -> IO[str] | None:
+    """Hold `path` until the returned file is closed or the process ends.
+
+    Where somebody else holds it, `wait` until they let go, else return None.
+    """
     file = path.open("a", encoding="utf-8")
     if fcntl is None:
         return file
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
     except BlockingIOError:
         file.close()
         return None

@@ -74,12 +74,13 @@ class Connection:
         return {"Authorization": f"Bearer {login.access_token}"}
 
     def _refresh(self, refused: httpx2.Response) -> None:
-        """Spend the refresh token, unless another process has just done so and kept the new pair."""
-        login = self._file.read(self._settings.api_url)
-        if login is None:
-            return
-        if refused.request.headers.get("Authorization") != f"Bearer {login.access_token}":
-            return
+        """Spend the refresh token, unless another thread or process has just done so and kept the new pair."""
+        with self._file.held():
+            login = self._file.read(self._settings.api_url)
+            if login and refused.request.headers.get("Authorization") == f"Bearer {login.access_token}":
+                self._spend(login)
+
+    def _spend(self, login: Login) -> None:
         response = self._send("POST", "/auth/refresh", json={"refresh_token": login.refresh_token})
         if response.status_code == httpx2.codes.UNAUTHORIZED:
             self._file.forget()

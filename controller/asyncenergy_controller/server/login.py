@@ -1,9 +1,11 @@
 """The login of one person, kept between commands."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from asyncenergy_controller.bench.files import PRIVATE_FILE, read_json, write_json
+from asyncenergy_controller.bench.files import PRIVATE_FILE, lock, read_json, write_json
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,13 @@ class LoginFile:
 
     def write(self, login: Login) -> None:
         write_json(self.path, asdict(login), mode=PRIVATE_FILE)
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """For as long as the block lasts no other thread or process may be in one."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with lock(self.path.with_suffix(".lock"), wait=True) or nullcontext():
+            yield
 
     def forget(self) -> bool:
         """True where there was a login to forget."""
