@@ -147,6 +147,18 @@ def test_an_answer_that_was_lost_is_repeated_without_a_second_effect(spool, serv
     assert len(server.samples_of("r1")) == 3
 
 
+@pytest.mark.parametrize("content", ["{", "{}", "[1]", '{"api_url": 1}'])
+def test_a_damaged_login_keeps_everything_and_says_which_file(server, tmp_path, spool, content):
+    spool.put_run(run())
+    settings = settings_for(server, tmp_path, api_key=None)
+    settings.config_dir.mkdir()
+    (settings.config_dir / "login.json").write_text(content)
+    with ServerClient(settings, attempts=1) as client:
+        sent, left, problem = drained(spool, client)
+    assert (sent, left) == (0, 1)
+    assert "login.json" in problem
+
+
 def test_a_slow_answer_is_given_up_and_asked_for_again(server, tmp_path, spool):
     spool.put_run(run())
     server.faults = [slow(0.4)]

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from asyncenergy_controller.clock import monotonic
+from asyncenergy_controller.errors import ControllerError
 from asyncenergy_controller.reporting.outbox import Entry, Outbox
-from asyncenergy_controller.server import RequestRefused, ServerError, ServerFailed
+from asyncenergy_controller.server import RequestRefused, ServerFailed
 from asyncenergy_controller.server.errors import NotNow
 
 log = logging.getLogger(__name__)
@@ -42,7 +43,7 @@ def send(outbox: Outbox, client: Server, within_s: float) -> tuple[int, str | No
                 break
         except _OneByOne as batch:
             singly = batch.size
-        except ServerError as error:
+        except ControllerError as error:
             return sent, error.message
     return sent, None
 

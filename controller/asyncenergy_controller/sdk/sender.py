@@ -5,8 +5,9 @@ import logging
 import os
 import threading
 
+from asyncenergy_controller.errors import ControllerError
 from asyncenergy_controller.reporting import Counts, Drained, RunRecord, Sample, SpoolError, open_spool
-from asyncenergy_controller.server import ServerClient, ServerError
+from asyncenergy_controller.server import ServerClient
 from asyncenergy_controller.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -98,5 +99,5 @@ class Sender:
     def _send_unkept(self, record: RunRecord, unkept: SpoolError) -> None:
         try:
             self._client.post_runs([record.as_json()])
-        except ServerError as error:
+        except ControllerError as error:
             log.error("The report of run %s is lost: %s; %s", record.run_id, unkept.message, error.message)

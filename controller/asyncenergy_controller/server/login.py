@@ -5,7 +5,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from asyncenergy_controller.bench.files import PRIVATE_FILE, lock, read_json, write_json
+from asyncenergy_controller.bench.files import PRIVATE_FILE, FileUnreadable, lock, read_json, write_json
 
 
 @dataclass(frozen=True)
@@ -25,10 +25,13 @@ class LoginFile:
         self.path = config_dir / "login.json"
 
     def read(self, api_url: str) -> Login | None:
-        """The login at this server, None where there is none."""
+        """The login at this server, None where there is none. Raises FileUnreadable."""
         if not self.path.exists():
             return None
-        login = Login(**read_json(self.path))
+        try:
+            login = Login(**read_json(self.path))
+        except TypeError as error:
+            raise FileUnreadable(f"{self.path} is no login; remove it and log in again.") from error
         return login if login.api_url == api_url else None
 
     def write(self, login: Login) -> None:
