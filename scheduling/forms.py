@@ -139,7 +139,7 @@ class WorkflowForm(forms.Form):
     @classmethod
     def of(cls, workflow: Workflow) -> "WorkflowForm":
         """The form with what is said of a workflow."""
-        same = {name: getattr(workflow, name) for name in cls.base_fields if hasattr(workflow, name)}
+        same = {name: _plain(getattr(workflow, name)) for name in cls.base_fields if hasattr(workflow, name)}
         length, piece = workflow.est_duration_s, workflow.min_run_s
         return cls(
             initial={
@@ -236,7 +236,7 @@ class SettingsForm(forms.Form):
         super().__init__(
             data,
             initial={
-                **{name: view[name] for name in self.MAIN},
+                **{name: _plain(view[name]) for name in self.MAIN},
                 **{name: _short(getattr(tariff, name)) for name in self.FEES},
                 "grid_periods": tariff.grid_periods,
                 "vat": _short(Decimal(tariff.vat) * 100),

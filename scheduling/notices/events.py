@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
+from zoneinfo import ZoneInfo
 
 from django.db.models import Exists, F, Model, OuterRef, Q, QuerySet, Subquery
 
@@ -113,15 +114,17 @@ def _unmatched(now: datetime) -> Iterator[Event]:
 def _quiet(now: datetime) -> Iterator[Event]:
     rows = Controller.objects.filter(last_contact_at__range=(now - LOOKS_BACK, now - QUIET_AFTER))
     since = rows.filter(last_contact_at__gte=F("account__scheduling__notices_since") - QUIET_AFTER)
-    for box in _wanted(since, Notice.Kind.QUIET):
+    for box in _wanted(since, Notice.Kind.QUIET).select_related("account"):
         last = box.last_contact_at.isoformat(timespec="seconds")
+        wall = box.last_contact_at.astimezone(ZoneInfo(box.account.timezone))
         yield Event(
             box.account_id,
             Notice.Kind.QUIET,
             f"quiet:{box.pk}:{last}",
             f"{box.controller_id} has gone quiet",
-            f"The controller {box.controller_id} last asked for its schedule at {last}. It goes on by the plan that it "
-            "has, and then starts each job at its latest feasible time; what waits for a newer plan waits.",
+            f"The controller {box.controller_id} last asked for its schedule on {wall:%a %d %b at %H:%M} "
+            f"({box.account.timezone}). It goes on by the plan that it has, and then starts each job at its latest "
+            "feasible time; what waits for a newer plan waits.",
             box.last_contact_at,
             {"controller_id": box.controller_id, "last_contact_at": last},
         )

@@ -51,7 +51,7 @@ def _saved(otherwise: Decimal | None, cost: Decimal | None) -> Decimal | None:
 
 
 def line_of(run: RunRecord) -> Line:
-    """`run` comes with its workflow, savings and placement."""
+    """`run` comes with its workflow, savings and placement, and with what its plan predicted."""
     entry: SavingsEntry | None = getattr(run, "savings", None)
     word, verdict = outcome(run.exit_status)
     return Line(
@@ -61,7 +61,7 @@ def line_of(run: RunRecord) -> Line:
         name=run.workflow.name if run.workflow else "no workflow of yours",
         outcome=word,
         verdict=verdict,
-        predicted_wh=entry.predicted_wh if entry else None,
+        predicted_wh=entry.predicted_wh if entry else getattr(run, "planned_wh", None),
         measured_wh=run.energy_wh if is_measured(run) else None,
         unmeasured=_unmeasured(run),
     )

@@ -10,7 +10,7 @@ from scheduling.pages.runs import Line, line_of
 from scheduling.pages.words import METHODS
 from scheduling.predictor import Prediction, Unpredictable, predict
 from scheduling.selectors.predictions import known_of
-from scheduling.selectors.workflows import occurrences_ahead, runs_of
+from scheduling.selectors.workflows import occurrences_ahead, runs_with_plans
 
 LATEST = 10
 
@@ -42,7 +42,7 @@ def expected(workflow: Workflow) -> Expected:
 
 
 def latest_runs(workflow: Workflow) -> list[Line]:
-    rows: Iterable[RunRecord] = runs_of(workflow.account).filter(workflow=workflow)[:LATEST]
+    rows: Iterable[RunRecord] = runs_with_plans(workflow.account).filter(workflow=workflow)[:LATEST]
     return [line_of(run) for run in rows]
 
 

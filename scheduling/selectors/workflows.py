@@ -47,6 +47,13 @@ def runs_of(account: User) -> QuerySet[RunRecord]:
     return runs.select_related("workflow", "profile", "savings", "savings__placement")
 
 
+def runs_with_plans(account: User) -> QuerySet[RunRecord]:
+    """Return the same, each with `planned_wh`: what the newest plan with its start predicted, also where it failed."""
+    planned = Placement.objects.filter(occurrence=OuterRef("occurrence"), start=OuterRef("scheduled_start"))
+    newest = planned.order_by("-version__number").values("predicted_wh")[:1]
+    return runs_of(account).annotate(planned_wh=Subquery(newest))
+
+
 @dataclass(frozen=True, slots=True)
 class WorkflowState:
     """A workflow, its next time that is not over, and the last run of it."""

@@ -50,7 +50,8 @@ def register(page, name):
 def test_an_account_holder_comes_from_nothing_to_tonights_plan(page, live_server, market):
     complaints = Complaints(page)
     page.goto(live_server.url)
-    page.get_by_role("link", name="Quickstart").click()
+    page.get_by_role("link", name="How it works").click()
+    page.get_by_role("link", name="Start", exact=True).click()
     page.get_by_role("link", name="Make an account").click()
     sign_up(page, "holder@example.org")
     page.get_by_role("link", name="Schedule", exact=True).click()

@@ -81,6 +81,13 @@ def test_energy_that_was_not_measured_is_said_so_and_its_money_marked(own, submi
     assert "0 Wh" not in listed.text.replace("300 Wh", "")
 
 
+def test_a_run_that_failed_shows_what_its_plan_had_predicted(own, submitter, placed):
+    run = report(submitter, placed, exit_status="error", energy_wh=120.0)
+    assert "Predicted energy300 Wh" in page_of(own, run).text
+    assert "failed" in read(own.get("/schedule/runs/")).text
+    assert "300 Wh" in read(own.get("/schedule/runs/")).text
+
+
 def test_a_simulated_meter_measures_nothing(own, submitter, placed, settings):
     settings.DEMO = False
     run = settled(submitter, placed, energy_source="simulated", energy_wh=5000.0)
