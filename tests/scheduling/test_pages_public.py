@@ -3,6 +3,8 @@
 import html
 import re
 import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from django.test import Client
@@ -14,6 +16,7 @@ from tests.bench.pages_html import read
 from tests.people import make_user
 from tests.scheduling.test_operator_calls import DOCUMENTATION
 
+PROGRAMS = f"{Path(sys.executable).parent}:/usr/bin:/bin"
 BLOCK = re.compile(r'<code data-run="(\w+)">(.*?)</code>', re.DOTALL)
 
 
@@ -22,18 +25,26 @@ def lines(client) -> dict[str, str]:
     return {name: html.unescape(text) for name, text in BLOCK.findall(client.get("/quickstart/").text)}
 
 
+@pytest.mark.campaign
 @pytest.mark.django_db(transaction=True, serialized_rollback=True)
-def test_the_lines_of_the_quickstart_do_what_the_page_says(live_server):
+def test_the_lines_of_the_quickstart_do_what_the_page_says(live_server, tmp_path):
     account = make_user("new@example.org", timezone="Europe/Prague")
     _, key = api_key_create(user=account, name="box", scope="all")
-    place = {"ASYNCENERGY_API_URL": live_server.url, "ASYNCENERGY_API_KEY": key, "PATH": "/usr/bin:/bin"}
+    place = {
+        "ASYNCENERGY_API_URL": live_server.url,
+        "ASYNCENERGY_API_KEY": key,
+        "HOME": str(tmp_path),
+        "PATH": PROGRAMS,
+    }
     said = lines(Client(SERVER_NAME="localhost"))
-    assert list(said) == ["advise", "register", "schedule"]
+    assert list(said) == ["advise", "register", "check", "schedule"]
     assert '"feasible":true' in paste(said["advise"], place)
     assert Workflow.objects.count() == 0
-    assert '"next_window":{"earliest_start"' in paste(said["register"], place)
-    assert Workflow.objects.get().account == account
+    paste(said["register"], place)
+    workflow = Workflow.objects.get()
+    assert (workflow.account, workflow.name, workflow.recurrence) == (account, "nightly-embeddings", "daily")
     account_plan(account=account)
+    assert "nightly-embeddings" in paste(said["check"], place)
     answer = paste(said["schedule"], place)
     assert str(Occurrence.objects.order_by("deadline")[0].pk) in answer
     assert '"prediction_method":"nameplate"' in answer
