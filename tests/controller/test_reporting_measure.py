@@ -242,7 +242,7 @@ def test_a_measurement_begins_at_the_time_of_day_of_its_first_reading():
     assert before - timedelta(seconds=1) <= first <= clock.now()
 
 
-@pytest.mark.parametrize("package", ["server", "reporting", "capping", "sdk", "sampler", "meters.select"])
+@pytest.mark.parametrize("package", ["reporting", "capping", "sdk", "meters.select", "loop.assembly"])
 def test_what_stays_loaded_all_day_loads_no_arrays(package):
     code = f"import sys, asyncenergy_controller.{package}; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
