@@ -67,7 +67,7 @@ def schedule(*placements, **changes):
 
 
 def slots(*placements, **changes):
-    return list(slots_of(schedule(*placements, **changes)))
+    return list(slots_of(schedule(*placements, **changes), "box"))
 
 
 def entry(workflow_id=WORKFLOW, **values):

@@ -156,7 +156,7 @@ def test_one_box_has_one_loop(box):
 
 def claimed(box):
     """What a controller leaves that dies right after it has claimed a run."""
-    (slot,) = slots_of(decode_schedule(box.server.body))
+    (slot,) = slots_of(decode_schedule(box.server.body), "box")
     history = History(box.settings.history_path)
     claim = history.claim(slot, about(slot, entry(), machine_salt(box.settings.config_dir)), clock.now())
     history.close()

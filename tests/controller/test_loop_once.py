@@ -67,7 +67,7 @@ class OneBox(RuleBasedStateMachine):
     def looks(self):
         if self.plan is None or self.running is not None:
             return
-        slots = list(slots_of(self.plan))
+        slots = list(slots_of(self.plan, "box"))
         found = standings(
             slots, known=lambda _: True, past=self.history.past_of(slots), refusal=lambda _: None, now=self.now
         )

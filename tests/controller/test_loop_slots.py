@@ -49,6 +49,11 @@ def test_without_a_deadline_the_plan_is_all_there_is_past_the_known_prices():
     assert slot.start == at(2)
 
 
+def test_what_is_another_boxs_is_none_of_ours():
+    assert slots(placement(machine="attic")) == []
+    assert len(slots(placement(machine="shared"), placement(machine="box"))) == 2
+
+
 NIGHT = [(at(1), at(2)), (at(3), at(4)), (at(5), at(5, 30))]
 
 

@@ -13,7 +13,7 @@ JOBS = {WORKFLOW: entry()}
 
 def line(state=None, *placements, now=MIDNIGHT, reason="", zone=UTC, **more):
     plan = schedule(*placements) if placements else None
-    standings = [Standing(slot, state, reason) for slot in slots_of(plan)] if plan else []
+    standings = [Standing(slot, state, reason) for slot in slots_of(plan, "box")] if plan else []
     given = {"now": now, "jobs": JOBS, "standings": standings, "schedule": plan} | more
     return status_line(Situation(**given), zone)
 

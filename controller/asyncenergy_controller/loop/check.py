@@ -134,7 +134,8 @@ def _switched(entry: JobEntry, workflow: Mapping[str, Any], told: Told) -> Row |
 
 def _planned(entry: JobEntry, workflow: Mapping[str, Any], told: Told, now: datetime) -> Row:
     schedule = told.schedule
-    slots = [slot for slot in slots_of(schedule) if slot.placement.workflow_id == entry.workflow_id] if schedule else []
+    slots = list(slots_of(schedule, told.controller_id)) if schedule else []
+    slots = [slot for slot in slots if slot.placement.workflow_id == entry.workflow_id]
     ahead = sorted((slot for slot in slots if slot.latest >= now), key=lambda slot: slot.start)
     if ahead:
         why = why_never(ahead[0], entry)

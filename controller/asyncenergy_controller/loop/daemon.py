@@ -121,7 +121,7 @@ class Daemon:
         self._catalog = self._catalog_file.current()
         self._tell_of_catalog()
         schedule, now = self._poller.schedule, clock.now()
-        slots = list(slots_of(schedule)) if schedule else []
+        slots = list(slots_of(schedule, self._poller.controller_id)) if schedule else []
         found = standings(
             slots,
             known=self._catalog.jobs.__contains__,

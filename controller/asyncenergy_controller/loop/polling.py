@@ -53,7 +53,7 @@ class Poller:
         self.pace = Pace(interval_s)
         self._client = client
         self._kept = kept
-        self._controller_id = controller_id
+        self.controller_id = controller_id
         self._asked_s: float | None = None
         self._asked_from_scratch_s: float | None = None
 
@@ -62,7 +62,7 @@ class Poller:
         from_scratch = _is_older(self._asked_from_scratch_s, FROM_SCRATCH_S)
         after = -1 if from_scratch or self.schedule is None else self.schedule.version
         try:
-            newer = self._client.schedule(after, controller_id=self._controller_id)
+            newer = self._client.schedule(after, controller_id=self.controller_id)
         except ServerError as error:
             self._failed(error)
             return

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from asyncenergy_controller.server import Piece, Placement, Schedule
+from asyncenergy_controller.server.schedule import SHARED_MACHINE
 
 LEAST_RUN = timedelta(seconds=60)
 """A run always has this long: work of a second must not be ended by the time that its start takes."""
@@ -47,9 +48,14 @@ class Slot:
         return reserved if deadline is None else min(reserved, max(deadline, begun + LEAST_RUN))
 
 
-def slots_of(schedule: Schedule) -> Iterator[Slot]:
-    """Every stretch of a schedule, past its validity at the latest time that still meets the deadline."""
+def slots_of(schedule: Schedule, box: str) -> Iterator[Slot]:
+    """Every stretch of a schedule that is this box's, past its validity at the latest time that meets the deadline.
+
+    The server leaves out what is another box's, as long as nobody between us takes our name off the question.
+    """
     for placement in schedule.placements:
+        if placement.machine not in (SHARED_MACHINE, box):
+            continue
         pieces = _valid_pieces(placement, schedule.valid_until)
         for piece in pieces:
             yield Slot(
