@@ -13,7 +13,7 @@ from scheduling.optimizer.model import Model
 from scheduling.optimizer.places import dealt, holds, watts_fit
 from scheduling.optimizer.polish import in_order_of_ids, is_better, polished, sum_of_ends, total_cost
 from scheduling.optimizer.problem import Problem, Run, Task
-from scheduling.optimizer.sequence import cheapest_sequence, is_sequence
+from scheduling.optimizer.sequence import cheapest_sequence, finer_starts, is_sequence
 from scheduling.optimizer.single import best_run, earliest_run
 
 SAME_MONEY = 1e-10
@@ -203,23 +203,29 @@ class _Search:
         if not is_sequence(self.model) or _missing(self.problem, best):
             return None
         found = cheapest_sequence(self.model, relaxed, total_cost(self.problem, best))
-        return self._better(best, found) if found else best if found is not None else None
+        if found is None:
+            return None
+        best = self._better(best, found) if found else best
+        every = finer_starts(self.model)
+        finer = cheapest_sequence(self.model, relaxed, total_cost(self.problem, best), every) if every else None
+        return self._better(best, finer) if finer else best
 
     def _cheapest(self, programme: Programme, relaxed: Relaxed, best: list[Run]) -> tuple[list[Run], float, bool]:
         """Close the gap between the relaxation and the best plan known, looking only at starts that could.
 
         The few starts nearest to the relaxation come first; then plans with at least one of the others.
         """
-        bound, done = relaxed.value, 0.0
+        bound, done, cheapest = relaxed.value, 0.0, total_cost(self.problem, best)
         for few in (True, False):
             slack = total_cost(self.problem, best) - relaxed.value
             reach = self._core(relaxed, slack) if few else slack
             if reach <= done + SAME_MONEY:
                 return best, bound, True
             within = replace(programme, upper=self._within(programme, relaxed, reach))
-            wanted = self._beyond(within, relaxed, done, best) if done else within
+            wanted = self._beyond(within, relaxed, done, cheapest) if done else within
             solved = solve(wanted, self.model.cost, self.budget)
             runs = self._decoded(solved)
+            cheapest = total_cost(self.problem, runs) if runs else cheapest
             best = self._better(best, runs) if runs else best
             cost = total_cost(self.problem, best)
             known = solved.bound if solved.x is not None else np.inf if solved.proved else relaxed.value
@@ -236,9 +242,9 @@ class _Search:
         some = float(ordered[many]) if many < len(ordered) else slack
         return some if SAME_MONEY < some <= slack / 2 else slack
 
-    def _beyond(self, programme: Programme, relaxed: Relaxed, done: float, best: Sequence[Run]) -> Programme:
-        """Ask for something cheaper than `best` that lifts the relaxation by more than `done`."""
-        cheaper = self._costing(programme, total_cost(self.problem, best) - SAME_MONEY)
+    def _beyond(self, programme: Programme, relaxed: Relaxed, done: float, cost: float) -> Programme:
+        """Ask for something cheaper than `cost` that lifts the relaxation by more than `done`."""
+        cheaper = self._costing(programme, cost - SAME_MONEY)
         if not programme.integer.all():
             return cheaper
         fresh = (programme.upper > 0) & (relaxed.reduced > done + SAME_MONEY)

@@ -16,10 +16,11 @@ from scheduling.optimizer.places import dealt
 from scheduling.optimizer.problem import Run
 from scheduling.optimizer.room import forbidden_starts, room_on
 from scheduling.optimizer.single import start_costs
-from scheduling.optimizer.starts import every_start, keyed
+from scheduling.optimizer.starts import Key, every_start, keyed
 
 MOST_SETS = 1_000  # of tasks at once: a dozen tasks never make more
 MOST_CELLS = 1_000_000
+MOST_STEPS = 50_000  # of one task: the seconds of a night
 TIES = 1e-9
 
 Layer = dict[int, Floats]
@@ -54,22 +55,30 @@ def is_sequence(model: Model) -> bool:
     return alone and model.problem.limit_w is None and not model.parts
 
 
-def cheapest_sequence(model: Model, relaxed: Relaxed, known: float) -> list[Run] | None:
+def cheapest_sequence(
+    model: Model, relaxed: Relaxed, known: float, starts: Mapping[Key, Ints] | None = None
+) -> list[Run] | None:
     """Return the cheapest runs of all tasks, of equals those that end earliest; [] where none cost up to `known`.
 
-    Over all starts where they are whole steps apart, else over the model's. None where there are too many sets.
+    Over the model's starts, or over `starts`. None where there are too many sets.
     """
     time = _TimeValue(model, relaxed)
-    choices = _choices(model, time)
-    hopeful = _hopeful(choices, time, known)
-    if len({choice.bit for choice in hopeful}) < len(model.problem.tasks):
+    choices = _hopeful(_choices(model, time, starts), time, known)
+    if len({choice.bit for choice in choices}) < len(model.problem.tasks):
         return []
-    table = _Table(hopeful, time, known)
+    table = _Table(choices, time, known)
     layers = table.layers(len(model.problem.tasks))
     if layers is None:
         return None
     runs = table.runs(layers) if layers[-1] else []
     return dealt(model.problem, [(run, model.places[0].machines) for run in runs])
+
+
+def finer_starts(model: Model) -> Mapping[Key, Ints] | None:
+    """Return all starts where they are whole steps and more than the model has."""
+    every = every_start(model.problem, MOST_STEPS)
+    more = every and sum(map(len, every.values())) > sum(len(block.starts) for block in model.blocks)
+    return every if more else None
 
 
 class _TimeValue:
@@ -86,20 +95,19 @@ class _TimeValue:
         return np.interp(times, self.edges, self.until_edges)
 
 
-def _choices(model: Model, time: _TimeValue) -> list[_Choice]:
-    """All starts, with costs in which the ends weigh so little that only ties feel it."""
+def _choices(model: Model, time: _TimeValue, starts: Mapping[Key, Ints] | None) -> list[_Choice]:
+    """The starts, with costs in which the ends weigh so little that only ties feel it."""
     curve, tasks = model.problem.curve, model.problem.tasks
     light = TIES / 2 / (len(tasks) * max(curve.end - curve.start, HOUR))
     number = {task.id: i for i, task in enumerate(tasks)}
-    every = every_start(model.problem, MOST_CELLS // len(tasks))
     keys = {(task.id, id(option)): key for task in tasks for key, option in keyed(task)}
     choices: list[_Choice] = []
     for block in model.blocks:
-        starts = _open(model, block, every[keys[block.task.id, id(block.option)]]) if every else block.starts
-        ends = starts + block.option.duration
-        cost = start_costs(curve, block.option, starts) + light * (ends - curve.start)
-        worth = cost + time.until(ends) - time.until(starts)
-        choices.append(_Choice(1 << number[block.task.id], block, starts, cost, worth))
+        own = _open(model, block, starts[keys[block.task.id, id(block.option)]]) if starts else block.starts
+        ends = own + block.option.duration
+        cost = start_costs(curve, block.option, own) + light * (ends - curve.start)
+        worth = cost + time.until(ends) - time.until(own)
+        choices.append(_Choice(1 << number[block.task.id], block, own, cost, worth))
     return choices
 
 
