@@ -1,7 +1,5 @@
 """One person's machine with a loop on it: jobs that leave marks, and a server that plans them."""
 
-import json
-import sys
 import threading
 import time
 from contextlib import contextmanager
@@ -31,7 +29,7 @@ class LoopBox:
         self.server = server
         self.path = tmp_path
         tmp_path.chmod(0o700)
-        self.settings = settings_for(server, tmp_path, meter="null", poll_interval_s=60.0)
+        self.settings = settings_for(server, tmp_path, meter="null")
         self.settings.job_catalog.parent.mkdir()
         self.version = 0
 
@@ -39,6 +37,9 @@ class LoopBox:
         """The catalog holds one job: by default one that leaves a mark and succeeds."""
         job = command(*(words or self.marking())) | {"name": "night-batch"} | more
         write_jobs(self.settings.job_catalog, {workflow_id: job})
+
+    def polls_every(self, seconds):
+        self.settings = self.settings.model_copy(update={"poll_interval_s": float(seconds)})
 
     def marking(self, then="true"):
         return "sh", "-c", f"echo x >> {self.path}/marks; {then}"
@@ -81,11 +82,3 @@ def until(holds, limit_s=10.0):
     while not holds():
         assert time.monotonic() < end_s, "it did not happen in time"
         time.sleep(0.01)
-
-
-def python(code):
-    return sys.executable, "-c", code
-
-
-def kept(path):
-    return json.loads(path.read_text())

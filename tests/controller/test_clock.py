@@ -18,7 +18,7 @@ def fast(monkeypatch):
 def test_a_day_is_waited_for_in_a_moment_of_the_fast_clock(fast):
     begun_s = time.monotonic()
     assert clock.wait(threading.Event(), 86_400) is False
-    assert 0.09 < time.monotonic() - begun_s < 1
+    assert 0.09 < time.monotonic() - begun_s < 5
 
 
 def test_a_wait_ends_when_its_event_is_set(fast):
