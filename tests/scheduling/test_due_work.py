@@ -45,6 +45,7 @@ def test_every_periodic_task_is_known_and_runs_twice_without_harm(work):
         "scheduling.plan_due",
         "scheduling.roll_up_runs",
         "scheduling.settle_savings",
+        "scheduling.send_notices",
     }
     for name in ours * 2:
         app.tasks[name]()
