@@ -1,16 +1,21 @@
 """The loop against a server on loopback, with real commands."""
 
 import logging
+import sqlite3
 import subprocess
+import threading
 import time
+from contextlib import closing
 
 import pytest
 from asyncenergy_controller import clock
 from asyncenergy_controller.identity import machine_salt
+from asyncenergy_controller.loop import running
 from asyncenergy_controller.loop.assembly import AlreadyRunning, assembled
-from asyncenergy_controller.loop.history import History
+from asyncenergy_controller.loop.history import History, HistoryUnreadable
 from asyncenergy_controller.loop.running import about
 from asyncenergy_controller.loop.slots import slots_of
+from asyncenergy_controller.meters.null import NullMeter
 from asyncenergy_controller.server import decode_schedule
 
 from tests.controller.loop_box import LoopBox, in_s, planned, until
@@ -205,6 +210,22 @@ def test_a_stopped_loop_ends_its_job_tells_that_and_does_not_begin_it_again(box)
     assert box.marks() == 1
 
 
+def test_a_loop_that_breaks_takes_its_job_along_and_reports_it(box, hundredfold):
+    box.polls_every(10)
+    box.has(*box.marking("sleep 60"))
+    box.plan(planned())
+    threading.Thread(target=drop_history, args=(box,)).start()
+    with assembled(box.settings) as daemon, pytest.raises(HistoryUnreadable, match="no such table"):
+        daemon.run_forever()
+    assert [record["exit_status"] for record in box.records()] == ["preempted"]
+
+
+def drop_history(box):
+    until(lambda: box.marks() == 1)
+    with closing(sqlite3.connect(box.settings.history_path)) as db, db:
+        db.execute("ALTER TABLE run RENAME TO gone")
+
+
 def test_the_schedule_is_asked_for_while_a_job_runs(box, hundredfold):
     box.polls_every(10)
     box.has(*box.marking("sleep 0.5"))
@@ -246,6 +267,19 @@ def test_a_job_without_a_limit_is_ended_with_its_window(box, hundredfold):
     (record,) = box.records()
     assert record["exit_status"] == "error"
     assert 50 < record["duration_s"] < 3000  # of the 6000 that it would take
+
+
+def test_waiting_for_a_meter_and_a_cap_takes_nothing_from_the_time_of_the_job(box, hundredfold, monkeypatch):
+    def slowly(*args, **kwargs):
+        time.sleep(0.8)
+        return NullMeter("slow to open")
+
+    monkeypatch.setattr(running, "open_meter", slowly)
+    box.has(*box.marking("sleep 0.5"))
+    box.plan(planned(length_s=100))  # one second
+    with box.running():
+        until(lambda: box.events()[-1:] in (["finished"], ["failed"]))
+    assert box.events() == ["started", "finished"]
 
 
 def test_a_half_saved_catalog_keeps_the_last_good_one_and_says_so(box, hundredfold, caplog):

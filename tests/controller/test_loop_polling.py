@@ -2,7 +2,7 @@
 
 import pytest
 from asyncenergy_controller import clock
-from asyncenergy_controller.loop.kept import KeptSchedule
+from asyncenergy_controller.loop.kept import FILE, KeptSchedule
 from asyncenergy_controller.loop.polling import FROM_SCRATCH_S, Pace, Poller
 from asyncenergy_controller.server import NotLoggedIn, ServerClient, ServerUnreachable
 
@@ -73,6 +73,15 @@ def test_a_server_without_any_plan_ends_the_one_that_was_followed(server, tmp_pa
     fresh.poll()
     assert fresh.schedule is None
     assert poller_of(server, tmp_path).schedule is None
+
+
+def test_a_schedule_that_cannot_be_kept_is_followed_all_the_same(server, tmp_path, caplog):
+    server.publish(body(placement(), version=7))
+    poller = poller_of(server, tmp_path)
+    (tmp_path / FILE).mkdir()
+    poller.poll()
+    assert poller.schedule.version == 7
+    assert "can't be kept on disk" in caplog.text
 
 
 def test_a_refused_key_is_told_in_the_servers_words(server, tmp_path):

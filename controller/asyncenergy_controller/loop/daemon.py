@@ -2,7 +2,9 @@
 
 import logging
 import threading
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -83,26 +85,36 @@ class Daemon:
 
     def run_forever(self) -> None:
         """Until `stop`."""
-        while not self._is_stopping:
-            polled = self._poller.poll_if_due()
-            found = self._tick()
-            if polled:
-                self._heal()
-                log.info("%s", self._line(found))
-            self._sleep(found)
-        self._finish_job()
-        self._sender.finish()
+        with self._ending():
+            while not self._is_stopping:
+                polled = self._poller.poll_if_due()
+                found = self._tick()
+                if polled:
+                    self._heal()
+                    log.info("%s", self._line(found))
+                self._sleep(found)
 
     def run_once(self) -> str:
         """Run what is due now, one after the other, and return the line that says what is left."""
-        self._poller.poll()
-        found = self._tick()
-        while self._future is not None and not self._is_stopping:
-            self._finish_job()
+        with self._ending():
+            self._poller.poll()
             found = self._tick()
-        self._finish_job()
-        self._sender.finish()
+            while self._future is not None and not self._is_stopping:
+                self._finish_job()
+                found = self._tick()
         return self._line(found)
+
+    @contextmanager
+    def _ending(self) -> Iterator[None]:
+        """Whatever ends the loop: the job doesn't run on without it, and what can be sent is sent."""
+        try:
+            yield
+        finally:
+            self.stop()
+            try:
+                self._finish_job()
+            finally:
+                self._sender.finish()
 
     def _tick(self) -> list[Standing]:
         """Look at everything anew and begin what is due; return where each slot stands."""

@@ -98,8 +98,15 @@ class Poller:
             log.info("Schedule %d has %d placements for this box.", schedule.version, len(schedule.placements))
             for warning in schedule.warnings:
                 log.warning("Schedule %d: %s", schedule.version, warning)
-            self._kept.write(schedule)
+            self._keep(schedule)
         self.schedule = schedule
+
+    def _keep(self, schedule: Schedule) -> None:
+        """A full disk must not end the job that runs."""
+        try:
+            self._kept.write(schedule)
+        except OSError as error:
+            log.warning("Schedule %d is followed but can't be kept on disk: %s", schedule.version, error)
 
 
 def _is_older(then_s: float | None, seconds: float) -> bool:

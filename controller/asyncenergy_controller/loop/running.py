@@ -15,6 +15,7 @@ from asyncenergy_controller.errors import ControllerError
 from asyncenergy_controller.jobs.entry import JobEntry
 from asyncenergy_controller.loop.due import RunStatus
 from asyncenergy_controller.loop.history import About, Claim, History
+from asyncenergy_controller.loop.permission import ends_at
 from asyncenergy_controller.loop.reports import Reports
 from asyncenergy_controller.loop.slots import Slot
 from asyncenergy_controller.loop.status import wall_time
@@ -118,11 +119,14 @@ class Runner:
 
     @contextmanager
     def _leash(self, job: Job) -> Iterator[float | None]:
-        """The last piece is ended as a failure, on a clock that nobody sets; one before it is only interrupted."""
+        """The last piece is ended as a failure, on a clock that nobody sets; one before it is only interrupted.
+
+        Its time begins now: what meter and cap took until here is not the job's.
+        """
         self._job_stop = threading.Event()
         if self._shutdown.is_set():
             self._job_stop.set()
-        ends_s = clock.monotonic_at(job.ends)
+        ends_s = clock.monotonic_at(ends_at(job.slot, job.entry, clock.now()))
         if job.slot.is_last:
             yield ends_s
             return
