@@ -71,7 +71,14 @@ def _corpus() -> evidence.Corpus:
 
 @require_safe
 def robots(request: HttpRequest) -> HttpResponse:
-    """Everything public may be read by robots; accounts and the desk are of no use to them."""
+    """Everything public may be read by robots; accounts, their plans and the desk are of no use to them."""
     sitemap = request.build_absolute_uri(reverse("learn:sitemap"))
-    lines = ["User-agent: *", "Disallow: /accounts/", "Disallow: /admin/", f"Sitemap: {sitemap}", ""]
+    lines = [
+        "User-agent: *",
+        "Disallow: /accounts/",
+        "Disallow: /admin/",
+        "Disallow: /schedule/",
+        f"Sitemap: {sitemap}",
+        "",
+    ]
     return HttpResponse("\n".join(lines), content_type="text/plain; charset=utf-8")

@@ -2,6 +2,7 @@
 
 import socket
 import ssl
+from contextlib import suppress
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException
 from threading import Timer
@@ -52,21 +53,37 @@ def resolved(host: str) -> str:
 
 
 class _Pinned(HTTPConnection):
-    """A connection to one address that asks for, and is answered by, the host of the webhook."""
+    """A connection to one address that asks for, and is answered by, the host of the webhook.
+
+    From the greeting on, all of it has one time limit: a receiver may send drop by drop.
+    """
 
     default_port = PORT
 
     def __init__(self, host: str, address: str) -> None:
         super().__init__(host, PORT, timeout=LIMIT_S)
         self._address = address
+        self._cut: Timer | None = None
 
     def connect(self) -> None:
         plain = socket.create_connection((self._address, PORT), LIMIT_S)
-        try:
-            self.sock = ssl.create_default_context().wrap_socket(plain, server_hostname=self.host)
-        except OSError:
-            plain.close()
-            raise
+        context = ssl.create_default_context()
+        secure = context.wrap_socket(plain, server_hostname=self.host, do_handshake_on_connect=False)
+        self.sock = secure
+        self._cut = Timer(LIMIT_S, _end, [secure])
+        self._cut.start()
+        secure.do_handshake()
+
+    def close(self) -> None:
+        if self._cut is not None:
+            self._cut.cancel()
+        super().close()
+
+
+def _end(secure: ssl.SSLSocket) -> None:
+    """Wake whoever reads; TLS itself is left alone, since another thread is in the middle of it."""
+    with suppress(OSError):
+        socket.socket.shutdown(secure, socket.SHUT_RDWR)
 
 
 def call(url: str, body: bytes, headers: dict[str, str]) -> None:
@@ -74,8 +91,8 @@ def call(url: str, body: bytes, headers: dict[str, str]) -> None:
     target = target_of(url)
     connection = _Pinned(target.host, resolved(target.host))
     try:
-        connection.connect()
-        status = _answer(connection, target, body, headers)
+        connection.request("POST", target.path, body, headers)
+        status = connection.getresponse().status
     except (OSError, HTTPException) as error:
         raise NoticeFailed(f"{target.host} gave no answer: {error or type(error).__name__}.") from error
     finally:
@@ -83,14 +100,3 @@ def call(url: str, body: bytes, headers: dict[str, str]) -> None:
     if not 200 <= status < 300:
         more = " and is not followed" if 300 <= status < 400 else ""
         raise NoticeFailed(f"{target.host} answered with status {status}{more}.")
-
-
-def _answer(connection: _Pinned, target: Target, body: bytes, headers: dict[str, str]) -> int:
-    """Send, and read the status alone. The whole has a time limit: an answer may come drop by drop."""
-    cut = Timer(LIMIT_S, connection.sock.shutdown, [socket.SHUT_RDWR])
-    cut.start()
-    try:
-        connection.request("POST", target.path, body, headers)
-        return connection.getresponse().status
-    finally:
-        cut.cancel()

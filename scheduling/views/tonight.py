@@ -12,7 +12,7 @@ from scheduling.pages import tonight as pages
 from scheduling.pages.savings import ledgers
 from scheduling.selectors.savings import savings_by_month
 from scheduling.selectors.tonight import tonight as find_tonight
-from scheduling.selectors.workflows import controller_states
+from scheduling.selectors.workflows import controller_states, workflows_of_unknown_controllers
 from scheduling.views.access import account_page
 
 
@@ -23,5 +23,9 @@ def tonight(request: HttpRequest, account: User) -> HttpResponse:
     now, zone = clock.now(), ZoneInfo(account.timezone)
     found = find_tonight(account, now)
     context = pages.context(found, zone, now, whole="whole" in request.GET)
-    more = {"ledgers": ledgers(savings_by_month(account)), "states": controller_states(account, now)}
+    more = {
+        "ledgers": ledgers(savings_by_month(account)),
+        "states": controller_states(account, now),
+        "unmatched": workflows_of_unknown_controllers(account),
+    }
     return render(request, "scheduling/tonight.html", {"section": "schedule", **context, **more})

@@ -30,6 +30,6 @@ def test_robots_may_read_all_but_accounts_and_find_the_sitemap(client):
     response = client.get("/robots.txt")
     lines = response.content.decode().splitlines()
     assert response["Content-Type"].startswith("text/plain")
-    assert "Disallow: /accounts/" in lines
+    assert {"Disallow: /accounts/", "Disallow: /admin/", "Disallow: /schedule/"} <= set(lines)
     assert "Disallow: /" not in lines
     assert "Sitemap: http://testserver/sitemap.xml" in lines

@@ -151,7 +151,7 @@ def test_the_page_asks_the_database_little(own, submitter, django_assert_num_que
     for number in range(5):
         make_workflow(submitter, name=f"job {number}")
     plan(submitter)
-    with django_assert_num_queries(14):
+    with django_assert_num_queries(15):
         own.get("/schedule/")
 
 

@@ -211,7 +211,8 @@ def test_somebody_elses_workflow_is_not_there(own, other_submitter):
     foreign = make_workflow(other_submitter)
     for act in ("pause", "resume", "run-now", "skip-next", "deadline", "delete"):
         assert press(own, foreign, act).status_code == 404
-    assert own.get(f"{LIST}{foreign.pk}/edit/").status_code == 404
+    missing = own.get(f"{LIST}{foreign.pk}/edit/")
+    assert (missing.status_code, "You have no such workflow." in missing.text) == (404, True)
     assert "foreign" not in own.get(LIST).text
     assert Workflow.objects.get().enabled
 

@@ -1,7 +1,9 @@
 """A webhook is called at the very address that was looked at, by its own name, once, and without being led away."""
 
 import socket
+import threading
 import time
+from contextlib import suppress
 
 import pytest
 
@@ -107,6 +109,29 @@ def test_an_answer_that_comes_drop_by_drop_is_cut_off(internet, certificate, mon
         with pytest.raises(NoticeFailed, match="no answer"):
             webhook.call(URL, b"", HEADERS)
         assert time.monotonic() - started < 1.0
+
+
+def test_a_greeting_that_comes_drop_by_drop_is_cut_off(internet, monkeypatch):
+    monkeypatch.setattr(webhook, "LIMIT_S", 0.3)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        internet["port"] = listener.getsockname()[1]
+        thread = threading.Thread(target=drip_greeting, args=(listener,))
+        thread.start()
+        started = time.monotonic()
+        with pytest.raises(NoticeFailed, match="no answer"):
+            webhook.call(URL, b"", HEADERS)
+        assert time.monotonic() - started < 1.0
+        thread.join(5)
+
+
+def drip_greeting(listener):
+    """The head of a long TLS record, and then a byte now and then."""
+    plain, _ = listener.accept()
+    with plain, suppress(OSError):
+        plain.sendall(b"\x16\x03\x03\x40\x00")
+        for _ in range(40):
+            plain.sendall(b"\x02")
+            time.sleep(0.05)
 
 
 def test_nonsense_for_an_answer_is_a_failure(internet, certificate):
