@@ -1,0 +1,36 @@
+"""How long a job may run: from when it begins, not from when we began to prepare it."""
+
+import time
+
+import pytest
+from asyncenergy_controller import clock
+from asyncenergy_controller.loop import running
+from asyncenergy_controller.meters.null import NullMeter
+
+from tests.controller.loop_box import LoopBox, planned, until
+from tests.controller.loop_server import loop_server
+
+
+@pytest.fixture
+def box(tmp_path):
+    with loop_server() as server:
+        yield LoopBox(tmp_path, server)
+
+
+@pytest.fixture
+def hundredfold(monkeypatch):
+    """A minute passes in 0.6 s."""
+    monkeypatch.setenv(clock.TEST_CLOCK, f"{time.time()},100")
+
+
+def test_waiting_for_a_meter_and_a_cap_takes_nothing_from_the_time_of_the_job(box, hundredfold, monkeypatch):
+    def slowly(*args, **kwargs):
+        time.sleep(0.8)
+        return NullMeter("slow to open")
+
+    monkeypatch.setattr(running, "open_meter", slowly)
+    box.has(*box.marking("sleep 0.5"))
+    box.plan(planned(length_s=100))  # one second
+    with box.running():
+        until(lambda: box.events()[-1:] in (["finished"], ["failed"]))
+    assert box.events() == ["started", "finished"]
