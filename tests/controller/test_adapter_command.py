@@ -120,7 +120,7 @@ def test_what_cannot_be_started_is_a_failure_in_words(runner, request_, words):
 def test_at_the_end_of_its_time_it_is_ended_and_that_is_an_error(runner):
     begun_s = time.monotonic()
     assert runner.run("command", command=["sleep", "60"], limit_s=0.2).exit_status == "error"
-    assert time.monotonic() - begun_s < 1
+    assert time.monotonic() - begun_s < 2.5
 
 
 def test_a_timeout_of_its_own_holds_within_the_window(runner):
@@ -131,7 +131,7 @@ def test_a_timeout_of_its_own_holds_within_the_window(runner):
 def test_a_longer_timeout_does_not_lengthen_the_window(runner):
     begun_s = time.monotonic()
     runner.run("command", command=["sleep", "60"], timeout=60, limit_s=0.2)
-    assert time.monotonic() - begun_s < 1
+    assert time.monotonic() - begun_s < 2.5
 
 
 def test_a_job_whose_time_is_over_is_not_begun(runner):
@@ -190,7 +190,7 @@ def test_what_a_program_leaves_running_when_it_ends_is_ended(runner):
     begun_s = time.monotonic()
     assert runner.run("command", command=["sh", "-c", "sleep 60 & echo $!"]) == Outcome("success")
     assert not living(*pids_in(runner, 1))
-    assert time.monotonic() - begun_s < 2
+    assert time.monotonic() - begun_s < 4
 
 
 def test_a_group_that_stops_itself_is_killed(runner):
@@ -204,7 +204,7 @@ def test_no_handle_and_no_zombie_is_left(runner):
         runner.run("command", command=["sh", "-c", "sleep 60 & exit 1"])
         runner.run("command", command=["no-such-program"])
         runner.run("command", command=["sleep", "60"], limit_s=0.02)
-    assert handles() == before
+    assert handles() <= before, "what earlier tests left may close meanwhile"
     assert [c for c in psutil.Process().children() if c.status() == psutil.STATUS_ZOMBIE] == []
 
 
@@ -237,7 +237,7 @@ def test_the_log_is_for_its_owner_alone(runner):
 def test_an_endless_talker_fills_no_disk_and_is_still_ended_in_time(runner):
     begun_s = time.monotonic()
     runner.run("command", command=["yes", "line"], limit_s=0.3)
-    assert time.monotonic() - begun_s < 1.5
+    assert time.monotonic() - begun_s < 3
     assert runner.log.stat().st_size < 1.1 * 2**20
 
 

@@ -115,7 +115,7 @@ def test_at_the_end_of_its_time_the_question_is_broken_off(engine, runner, answe
     begun_s = time.monotonic()
     over = runner.run("ollama", base_url=engine.url, limit_s=0.3, **ASKED)
     assert over == Outcome("error", "ended because its time was over before the answer was complete")
-    assert time.monotonic() - begun_s < 1
+    assert time.monotonic() - begun_s < 2.5
 
 
 @pytest.mark.parametrize("answer", SLOW.values(), ids=SLOW)
@@ -123,7 +123,7 @@ def test_an_interrupted_question_is_broken_off_at_once(engine, runner, answer):
     engine.answer = answer
     begun_s = time.monotonic()
     assert runner.run("ollama", base_url=engine.url, stop_after_s=0.2, **ASKED).exit_status == "preempted"
-    assert time.monotonic() - begun_s < 1
+    assert time.monotonic() - begun_s < 2.5
 
 
 def test_the_engine_notices_that_it_was_broken_off(engine, runner):

@@ -97,7 +97,7 @@ def test_it_is_broken_off_when_its_time_is_over_or_it_is_interrupted(engine, run
     engine.answer = answer
     begun_s = time.monotonic()
     assert runner.run("openai", base_url=engine.url, **given, **ASKED).exit_status == status
-    assert time.monotonic() - begun_s < 1
+    assert time.monotonic() - begun_s < 2.5
     assert len(engine.asked) == 1
 
 

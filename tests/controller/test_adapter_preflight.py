@@ -107,7 +107,7 @@ def test_an_output_in_a_folder_that_is_still_to_be_made_is_no_problem(ollama, tm
 
 class Silent(BaseHTTPRequestHandler):
     def do_GET(self):
-        time.sleep(1)
+        time.sleep(3)
 
     def log_message(self, *_):
         pass
@@ -121,7 +121,7 @@ def test_an_engine_that_says_nothing_is_given_up_in_seconds(framework, monkeypat
         begun_s = time.monotonic()
         (problem,) = said(framework, base_url=url, model="m", prompt="x")
         assert "no answer within" in problem
-        assert time.monotonic() - begun_s < 0.8
+        assert time.monotonic() - begun_s < 2.5
 
 
 def test_a_plug_that_answers_is_no_problem_and_is_not_switched():
