@@ -10,12 +10,10 @@ from contextlib import closing
 import pytest
 from asyncenergy_controller import clock
 from asyncenergy_controller.identity import machine_salt
-from asyncenergy_controller.loop import running
 from asyncenergy_controller.loop.assembly import AlreadyRunning, assembled
 from asyncenergy_controller.loop.history import History, HistoryUnreadable
 from asyncenergy_controller.loop.running import about
 from asyncenergy_controller.loop.slots import slots_of
-from asyncenergy_controller.meters.null import NullMeter
 from asyncenergy_controller.server import decode_schedule
 
 from tests.controller.loop_box import LoopBox, in_s, planned, until
@@ -267,19 +265,6 @@ def test_a_job_without_a_limit_is_ended_with_its_window(box, hundredfold):
     (record,) = box.records()
     assert record["exit_status"] == "error"
     assert 50 < record["duration_s"] < 3000  # of the 6000 that it would take
-
-
-def test_waiting_for_a_meter_and_a_cap_takes_nothing_from_the_time_of_the_job(box, hundredfold, monkeypatch):
-    def slowly(*args, **kwargs):
-        time.sleep(0.8)
-        return NullMeter("slow to open")
-
-    monkeypatch.setattr(running, "open_meter", slowly)
-    box.has(*box.marking("sleep 0.5"))
-    box.plan(planned(length_s=100))  # one second
-    with box.running():
-        until(lambda: box.events()[-1:] in (["finished"], ["failed"]))
-    assert box.events() == ["started", "finished"]
 
 
 def test_a_half_saved_catalog_keeps_the_last_good_one_and_says_so(box, hundredfold, caplog):
