@@ -19,7 +19,7 @@ from scheduling.optimizer.single import start_costs
 from scheduling.optimizer.starts import Key, every_start, keyed
 
 MOST_SETS = 1_000  # of tasks at once: a dozen tasks never make more
-MOST_CELLS = 1_000_000
+MOST_CELLS = 1_000_000  # sets x moments
 MOST_STEPS = 50_000  # of one task: the seconds of a night
 TIES = 1e-9
 
