@@ -228,6 +228,21 @@ def test_leftovers_of_a_killed_controller_are_found_by_the_id_of_their_run():
     assert processes.end_run(run_id) == 0
 
 
+def test_a_process_is_ended_whose_number_another_one_had_before(monkeypatch):
+    """Numbers come round again within days, and psutil keeps what it once knew of each."""
+    run_id = uuid.uuid4()
+    left = subprocess.Popen(["sleep", "60"], env=os.environ | {"ASYNCENERGY_RUN_ID": str(run_id)})
+    before = psutil.Process(left.pid)
+    before._ident = (left.pid, 1.0)
+    monkeypatch.setattr(psutil, "_pmap", {left.pid: before})
+    try:
+        processes.end_run(run_id, grace_s=0.1)
+        assert left.poll() == -signal.SIGTERM
+    finally:
+        left.kill()
+        left.wait()
+
+
 def test_the_log_is_for_its_owner_alone(runner):
     runner.run("command", command=["echo", "hello"])
     assert stat.S_IMODE(runner.log.stat().st_mode) == 0o600

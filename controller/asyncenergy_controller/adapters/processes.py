@@ -10,7 +10,7 @@ import select
 import shutil
 import signal
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from uuid import UUID
@@ -87,7 +87,7 @@ def exit_path_of(log_path: Path) -> Path:
 
 def processes_of(run_id: UUID | str) -> list[psutil.Process]:
     """Return the living processes that a run has started, also those that left its group."""
-    return [process for process in psutil.process_iter() if _has_run_id(process, str(run_id))]
+    return [process for process in _all_processes() if _has_run_id(process, str(run_id))]
 
 
 def end_run(run_id: UUID | str, grace_s: float = GRACE_S) -> int:
@@ -153,7 +153,7 @@ def _end(living: Callable[[], list[psutil.Process]], wait: Callable[[], None], g
     count = _signal(living(), signal.SIGTERM)
     kill_at_s = monotonic() + grace_s
     give_up_s = kill_at_s + GONE_S
-    while (left := living()) and monotonic() < give_up_s:
+    while (left := living() or living()) and monotonic() < give_up_s:  # one may hand over to another while we look
         if monotonic() >= kill_at_s:
             _signal(left, signal.SIGKILL)
         wait()
@@ -170,7 +170,14 @@ def _signal(processes: list[psutil.Process], number: signal.Signals) -> int:
 def _members(process: subprocess.Popen[bytes], run_id: UUID) -> list[psutil.Process]:
     """Its group, also what cleared its environment, and what carries the run's id, also what left the group."""
     process.poll()
-    return [one for one in psutil.process_iter() if _is_in_group(one, process.pid) or _has_run_id(one, str(run_id))]
+    return [one for one in _all_processes() if _is_in_group(one, process.pid) or _has_run_id(one, str(run_id))]
+
+
+def _all_processes() -> Iterator[psutil.Process]:
+    """Look at each anew: `process_iter` takes a process for the one that had its number before, and spares it."""
+    for pid in psutil.pids():
+        with suppress(psutil.Error):
+            yield psutil.Process(pid)
 
 
 def _is_in_group(process: psutil.Process, group: int) -> bool:
