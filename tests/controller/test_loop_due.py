@@ -1,7 +1,8 @@
 """What is to be done about each slot at one moment."""
 
 import pytest
-from asyncenergy_controller.loop.due import PastRun, State, first_due, next_start, standings
+from asyncenergy_controller.loop.due import PastRun, State, first_due, next_start, others_begin_by, standings
+from asyncenergy_controller.loop.slots import LATE_GRACE
 
 from tests.controller.loop_plans import OCCURRENCE, OTHER, TWO, WORKFLOW, at, placement, slots
 
@@ -100,3 +101,13 @@ def test_the_next_start_is_the_earliest_ahead():
 
 def test_with_nothing_ahead_there_is_no_next_start():
     assert next_start(look(slots(placement()), at(2), past=[ran("success")])) is None
+
+
+def test_other_work_has_to_begin_by_its_own_latest_start():
+    own, other = placement(at(2), at(3)), placement(at(3), at(4), deadline=at(6), occurrence_id="b")
+    found = look(slots(own, other), at(2))
+    (later,) = [one.slot for one in found if one.state is State.LATER]
+    assert others_begin_by(found, first_due(found)) == later.latest == at(5) + LATE_GRACE
+    assert others_begin_by(look(slots(own), at(2)), first_due(found)) is None
+    over = look(slots(own, other), at(2), past=[ran("success", occurrence="b")])
+    assert others_begin_by(over, first_due(over)) is None

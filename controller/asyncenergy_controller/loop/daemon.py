@@ -13,7 +13,15 @@ from asyncenergy_controller.adapters import heal_switches
 from asyncenergy_controller.errors import ExitCode
 from asyncenergy_controller.jobs.catalog import Catalog, CatalogFile
 from asyncenergy_controller.loop.clockwatch import ClockWatch
-from asyncenergy_controller.loop.due import RunStatus, Standing, State, first_due, next_start, standings
+from asyncenergy_controller.loop.due import (
+    RunStatus,
+    Standing,
+    State,
+    first_due,
+    next_start,
+    others_begin_by,
+    standings,
+)
 from asyncenergy_controller.loop.history import History
 from asyncenergy_controller.loop.permission import ends_at, why_not
 from asyncenergy_controller.loop.polling import Poller
@@ -126,7 +134,7 @@ class Daemon:
             self._poller.freshen()
             found = self._look()
             if (slot := first_due(found)) is not None:
-                self._begin(slot)
+                self._begin(slot, others_begin_by(found, slot))
         return found
 
     def _look(self) -> list[Standing]:
@@ -149,13 +157,13 @@ class Daemon:
         started = self._history.starts(workflow_id, now - LATELY, but_for=slot)
         return why_not(slot, self._catalog.jobs[workflow_id], now, started)
 
-    def _begin(self, slot: Slot) -> None:
+    def _begin(self, slot: Slot, others: datetime | None) -> None:
         """Claim the slot on disk, then run it beside the loop."""
         entry, now = self._catalog.jobs[slot.placement.workflow_id], clock.now()
         claim = self._history.claim(slot, about(slot, entry, self._salt), now)
         if claim is None:
             return
-        self._job = Job(claim, slot, entry, ends_at(slot, entry, now))
+        self._job = Job(claim, slot, entry, ends_at(slot, entry, now, others), others)
         self._future = self._worker.submit(self._runner.run, self._job)
         self._future.add_done_callback(lambda _: self._wake.set())
 

@@ -93,6 +93,12 @@ def first_due(found: Iterable[Standing]) -> Slot | None:
     return next((one.slot for one in found if one.state is State.DUE), None)
 
 
+def others_begin_by(found: Iterable[Standing], slot: Slot) -> datetime | None:
+    """When something else has to begin at the latest."""
+    waiting = (State.DUE, State.LATER, State.HELD)
+    return min((one.slot.latest for one in found if one.slot != slot and one.state in waiting), default=None)
+
+
 def next_start(found: Iterable[Standing]) -> Slot | None:
     """The slot that begins next."""
     ahead = [one.slot for one in found if one.state is State.LATER]

@@ -20,10 +20,13 @@ def why_not(slot: Slot, entry: JobEntry, at: datetime, started: Iterable[datetim
     return None
 
 
-def ends_at(slot: Slot, entry: JobEntry, begun: datetime) -> datetime:
-    """When a run that begins then is ended: with its slot, and with the hours that its owner allows."""
+def ends_at(slot: Slot, entry: JobEntry, begun: datetime, others: datetime | None = None) -> datetime:
+    """When a run that begins then is ended: with its slot, and with the hours that its owner allows.
+
+    `others` is when other work has to begin on this box at the latest.
+    """
     open_s = allowed_s(entry, begun)
-    ends = slot.ends(begun)
+    ends = slot.ends(begun, others)
     return ends if open_s is None else min(ends, begun + timedelta(seconds=open_s))
 
 

@@ -37,6 +37,8 @@ class Job:
     slot: Slot
     entry: JobEntry
     ends: datetime
+    others: datetime | None = None
+    """When other work has to begin at the latest."""
 
     @property
     def name(self) -> str:
@@ -126,7 +128,7 @@ class Runner:
         self._job_stop = threading.Event()
         if self._shutdown.is_set():
             self._job_stop.set()
-        ends_s = clock.monotonic_at(ends_at(job.slot, job.entry, clock.now()))
+        ends_s = clock.monotonic_at(ends_at(job.slot, job.entry, clock.now(), job.others))
         if job.slot.is_last:
             yield ends_s
             return

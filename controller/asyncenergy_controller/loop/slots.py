@@ -9,6 +9,8 @@ from asyncenergy_controller.server.schedule import SHARED_MACHINE
 
 LEAST_RUN = timedelta(seconds=60)
 """A run always has this long: work of a second must not be ended by the time that its start takes."""
+OVERRUN = 1.25
+"""What is reserved is enough for nine runs of ten; the tenth is not worth ending for a little more of its time."""
 LATE_GRACE = timedelta(seconds=60)
 """A start that waits this long for a tick, or for the job before it, isn't late."""
 
@@ -39,13 +41,20 @@ class Slot:
         """What tells one piece from the others; a piece that has begun keeps its start in every version."""
         return self.start.isoformat(timespec="seconds")
 
-    def ends(self, begun: datetime) -> datetime:
-        """When the run is ended that begins at `begun`: never in the next piece, never late for the deadline."""
+    def ends(self, begun: datetime, others: datetime | None = None) -> datetime:
+        """When the run is ended that begins at `begun`: never in the next piece, never late for the deadline.
+
+        It has the time that was reserved, and a quarter more where other work can wait: that has to begin by `others`.
+        """
         if not self.is_last:
             return self.start + self.length
         reserved = begun + max(self.length, LEAST_RUN)
         deadline = self.placement.deadline
-        return reserved if deadline is None else min(reserved, max(deadline, begun + LEAST_RUN))
+        if deadline is None:
+            return reserved
+        longest = begun + OVERRUN * self.length
+        ends = max(reserved, longest if others is None else min(longest, others))
+        return min(ends, max(deadline, begun + LEAST_RUN))
 
 
 def slots_of(schedule: Schedule, box: str) -> Iterator[Slot]:
