@@ -31,6 +31,10 @@ class Line:
     unmeasured: str
 
     @property
+    def is_done(self) -> bool:
+        return self.run.exit_status == RunRecord.Exit.SUCCESS
+
+    @property
     def difference(self) -> float | None:
         """Measured over predicted, less one."""
         if self.measured_wh is None or not self.predicted_wh:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from statistics import median
 from typing import Any
 
 from scheduling.models import Occurrence, RunRecord, Workflow
@@ -25,11 +26,15 @@ class Expected:
 
 
 def context(workflow: Workflow, now: datetime) -> dict[str, Any]:
+    runs = latest_runs(workflow)
+    differences = [line.difference for line in runs if line.difference is not None and line.is_done]
     return {
         "workflow": workflow,
         "expected": expected(workflow),
         "upcoming": _upcoming(occurrences_ahead([workflow], now)),
-        "runs": latest_runs(workflow),
+        "runs": runs,
+        "differences": differences,
+        "difference": median(differences) if differences else None,
         "is_controller_known": _is_controller_known(workflow),
     }
 

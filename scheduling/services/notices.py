@@ -18,7 +18,7 @@ from scheduling.notices.events import events
 
 BACK_OFF = timedelta(minutes=1)
 LONGEST_BACK_OFF = timedelta(hours=6)
-ATTEMPTS = 10
+ATTEMPTS = 13
 LEASE = timedelta(minutes=5)
 ROUND_S = 30.0
 logger = logging.getLogger(__name__)

@@ -66,7 +66,7 @@ def test_an_account_holder_comes_from_nothing_to_tonights_plan(page, live_server
     page.get_by_role("link", name="Tonight", exact=True).click()
     expect(page.get_by_text("A new plan is being made")).to_be_visible()
     account_plan(account=User.objects.get(email="holder@example.org"))
-    page.get_by_role("link", name="Look again").click()
+    page.get_by_role("link", name="Show it").click(timeout=10_000)  # the page has looked by itself
     row = page.locator("#jobs tbody tr").first
     expect(row).to_contain_text("embeddings")
     expect(row).to_contain_text("from its nameplate")

@@ -63,6 +63,14 @@ def test_its_money_stands_against_both_baselines(own, submitter, placed):
     assert "at a random moment of its window" in page.text
 
 
+def test_a_workflow_says_how_far_its_predictions_were_off(own, submitter, placed):
+    page = f"/schedule/workflows/{placed.workflow_id}/"
+    assert "no finished run with measured energy yet" in read(own.get(page)).text
+    for number, energy_wh in enumerate((270.0, 330.0, 360.0, None)):
+        report(submitter, placed, run_id=str(number), energy_wh=energy_wh)
+    assert "+10.0 % median of the last 3 measured runs" in read(own.get(page)).text
+
+
 def test_a_loss_is_called_one(own, submitter, placed):
     run = report(submitter, placed, start=at(9, 21))
     make_market(0.90, start=at(9, 21))

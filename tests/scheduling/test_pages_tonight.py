@@ -123,9 +123,14 @@ def test_what_is_over_is_not_shown_and_the_bound_stays_that_of_its_plan(own, sub
 
 def test_a_change_that_is_not_planned_yet_is_announced(own, submitter):
     make_workflow(submitter)
-    assert "A new plan is being made" in look(own).text
+    page = look(own)
+    assert "A new plan is being made" in page.text
+    assert page.values("hx-select") == ["#due"]
     plan(submitter)
     assert "A new plan is being made" not in look(own).text
+    asked_by_htmx = own.get("/schedule/", headers={"hx-request": "true"})
+    assert "The new plan is made" in asked_by_htmx.text
+    assert "hx-trigger" not in asked_by_htmx.text
 
 
 def test_a_paused_account_is_told_that_it_is_paused(own, submitter):
