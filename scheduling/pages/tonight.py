@@ -1,6 +1,6 @@
 """The account's plan as the dashboard shows it: jobs by letter, what does not fit, the sums."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -34,6 +34,11 @@ class Line:
     method: str
     reason: str
     later: str | None
+
+    @property
+    def is_known(self) -> bool:
+        """Whether it is known what the job takes; else it can't be planned at all."""
+        return self.placement.predicted_wh is not None
 
     @property
     def later_words(self) -> str:
@@ -73,7 +78,10 @@ def _saved(otherwise: Decimal | None, cost: Decimal | None) -> Decimal | None:
 
 
 def _share(saved: Decimal | None, otherwise: Decimal | None) -> float | None:
-    return float(saved / otherwise) if saved is not None and otherwise is not None and otherwise > 0 else None
+    """None where a share says nothing: more than all was saved, or there was nothing to save."""
+    if saved is None or otherwise is None or otherwise <= 0 or saved > otherwise:
+        return None
+    return float(saved / otherwise)
 
 
 def context(found: Tonight, zone: ZoneInfo, now: datetime, *, whole: bool) -> dict[str, Any]:
@@ -92,10 +100,15 @@ def context(found: Tonight, zone: ZoneInfo, now: datetime, *, whole: bool) -> di
         "lines": lines,
         "lanes": [line.lane for line in lines],
         "later_jobs": len(found.placements) - len(near),
-        "misfits": [line for line in lines if not line.placement.feasible],
+        "misfits": _first_of_each(line for line in lines if not line.placement.feasible),
         "sums": sums([placement for placement in near if placement.feasible]),
         "has_forecast": any(slot.is_forecast for slot in slots),
     }
+
+
+def _first_of_each(lines: Iterable[Line]) -> list[Line]:
+    """What recurs and does not fit is said once."""
+    return list({line.placement.workflow_id: line for line in reversed(list(lines))}.values())[::-1]
 
 
 def _is_near(placement: Placement, now: datetime) -> bool:

@@ -41,13 +41,22 @@ def lasts(seconds: float) -> str:
     return " ".join(with_unit(str(n), unit) for n, unit in parts if n) or duration(seconds)
 
 
+FIELDS = {"give ": "say ", "est_duration_s": "how long it takes", "nameplate_watts": "what it draws"}
+
+
+def missing_in_words(sentence: str) -> str:
+    """What would have to be known of a job, for people who see labels and no field names."""
+    for name, words in FIELDS.items():
+        sentence = sentence.replace(name, words)
+    return f"{sentence[:1].upper()}{sentence[1:].rstrip('.')}."
+
+
 def reason_in_words(reason: str) -> str:
     """Why a job can't be placed, as a sentence."""
     if reason.startswith("duration ") and " > window " in reason:
         takes, window = (lasts(_seconds(part)) for part in reason.removeprefix("duration ").split(" > window "))
         return f"It takes up to {takes}, and its window has {window}."
-    known = REASONS.get(reason)
-    return known or f"{reason[:1].upper()}{reason[1:].rstrip('.')}."
+    return REASONS.get(reason) or missing_in_words(reason)
 
 
 def ago(passed: timedelta) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from scheduling.models import Occurrence, RunRecord, Workflow
 from scheduling.pages.runs import Line, line_of
-from scheduling.pages.words import METHODS
+from scheduling.pages.words import METHODS, missing_in_words
 from scheduling.predictor import Prediction, Unpredictable, predict
 from scheduling.selectors.predictions import known_of
 from scheduling.selectors.workflows import occurrences_ahead, runs_with_plans
@@ -42,7 +42,7 @@ def context(workflow: Workflow, now: datetime) -> dict[str, Any]:
 def expected(workflow: Workflow) -> Expected:
     found = predict(known_of(workflow))
     if isinstance(found, Unpredictable):
-        return Expected(None, "", found.sentence)
+        return Expected(None, "", missing_in_words(found.sentence))
     return Expected(found, METHODS[found.method], "")
 
 

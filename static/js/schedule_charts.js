@@ -17,6 +17,8 @@
 
   /* 1 the price curve above, one lane for each job below: a thin line is its window, a thick bar its place ---------- */
   const LANE_NAMES_PX = 700;
+  const NAME_LENGTH = 24;
+  const short = (name) => (name.length > NAME_LENGTH ? `${name.slice(0, NAME_LENGTH - 1)}…` : name);
   const steps = (prices) => prices.flatMap(({ left, right, price, forecast }, i) => {
     const y = Number(price);
     const points = [{ x: Number(left), y, forecast }, { x: Number(right), y, forecast }];
@@ -53,11 +55,16 @@
       ctx.fill();
     }
     if (lane.runs) return;
-    ctx.fillStyle = ink("bad");
+    const words = lane.misfit ?? "does not fit";
+    const fitsRight = closes + ctx.measureText(words).width + 16 < x.right;
     ctx.textBaseline = "middle";
-    const fitsRight = closes + 80 < x.right;
-    ctx.textAlign = fitsRight ? "start" : "end";
-    ctx.fillText("does not fit", fitsRight ? closes + 8 : opens - 8, middle);
+    ctx.textAlign = fitsRight ? "start" : "center";
+    const at = fitsRight ? closes + 8 : (opens + closes) / 2;
+    ctx.lineWidth = 6;
+    ctx.strokeStyle = ink("paper");
+    ctx.strokeText(words, at, middle);
+    ctx.fillStyle = ink("bad");
+    ctx.fillText(words, at, middle);
     ctx.textAlign = "start";
   };
   const drawNow = ({ ctx, scales: { x, y, lanes } }, { now, nowText }) => {
@@ -95,7 +102,7 @@
           x: timeAxis(`Time (${zone})`, figure.dataset),
           lanes: {
             type: "category", axis: "y", stack: "s", stackWeight: 0.3 * Math.max(1, lanes.length), offset: true, position: "left",
-            labels: lanes.map(({ key, name }) => (isWide && name ? `${name}  ${key}` : key)),
+            labels: lanes.map(({ key, name }) => (isWide && name ? `${short(name)}  ${key}` : key)),
             grid: { display: false }, border: { color: ink("edge") },
             ticks: { color: ink("ink"), font: { weight: 600 }, autoSkip: false },
           },

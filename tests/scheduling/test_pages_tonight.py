@@ -69,7 +69,7 @@ def test_the_sums_are_those_of_the_plan_and_marked_as_predicted(own, submitter):
     text = look(own).text
     assert f"Planned cost{100 * float(version.cost):.1f} ct" in text.replace(" Planned", "Planned")
     assert "300 Wh 1 job, predicted" in text
-    assert "+6.0 ct 66.7 % less than 9.0 ct" in text
+    assert "+6.0 ct predicted, 66.7 % less than 9.0 ct" in text
     assert f"no plan of its jobs costs less than {100 * float(version.lower_bound):.1f} ct" in text
 
 

@@ -173,7 +173,13 @@ def test_a_deadline_that_makes_no_sense_is_refused_in_words(own, submitter):
 
 def test_a_workflow_whose_power_nobody_knows_says_what_is_missing(own, submitter):
     workflow = make_workflow(submitter, nameplate_watts=None)
-    assert "nothing is known of its power" in page_of(own, workflow).text.replace("Nothing is", "nothing is")
+    words = "Nothing is known of its power: say what it draws, or let it run once."
+    assert words in page_of(own, workflow).text
+    plan(submitter)
+    page = read(own.get("/schedule/"))
+    assert f"A, nightly, can’t be planned. {words}" in page.text
+    assert page.text.count("can’t be planned.") == 1, "once, though it comes every night"
+    assert "never move a deadline" not in page.text
 
 
 def test_a_controller_that_was_never_in_touch_is_named(own, submitter):
