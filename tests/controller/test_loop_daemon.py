@@ -10,6 +10,7 @@ from contextlib import closing
 import pytest
 from asyncenergy_controller import clock
 from asyncenergy_controller.identity import machine_salt
+from asyncenergy_controller.loop import recovery
 from asyncenergy_controller.loop.assembly import AlreadyRunning, assembled
 from asyncenergy_controller.loop.history import History, HistoryUnreadable
 from asyncenergy_controller.loop.running import about
@@ -194,6 +195,24 @@ def test_work_that_went_on_alone_to_its_end_counts_as_done_only_where_it_ended_w
     assert [record["exit_status"] for record in box.records()] == [status]
     assert box.events() == [event]
     assert box.marks() == 0
+
+
+@pytest.mark.parametrize(("leftovers", "status"), [(0, "success"), (1, "preempted")])
+def test_work_that_ends_while_it_is_looked_for_counts_as_done_unless_it_was_asked_to_end(
+    box, monkeypatch, leftovers, status
+):
+    box.has()
+    box.plan(planned())
+    claim = claimed(box)
+    box.settings.job_log_dir.mkdir()
+
+    def ends_meanwhile(run_id):
+        (box.settings.job_log_dir / f"{run_id}.exit").write_text("0")
+        return leftovers
+
+    monkeypatch.setattr(recovery, "end_run", ends_meanwhile)
+    box.once()
+    assert [(record["run_id"], record["exit_status"]) for record in box.records()] == [(claim.run_id, status)]
 
 
 def test_a_stopped_loop_ends_its_job_tells_that_and_does_not_begin_it_again(box):

@@ -31,6 +31,7 @@ def _ended(log_path: Path, claim: Claim) -> RunStatus:
     """How the run ended: by itself and well, before this was asked, or now."""
     is_done = exit_code_of(log_path) == 0  # before it is ended: a program may end well when it is asked to
     leftovers = end_run(claim.run_id)
+    is_done = is_done or (leftovers == 0 and exit_code_of(log_path) == 0)  # it ended by itself just then
     words = "its work was done" if is_done else f"it counts as interrupted, {leftovers} processes of it were ended"
     log.warning("Run %s was going on when the last controller here died: %s.", claim.run_id, words)
     return "success" if is_done else "preempted"
