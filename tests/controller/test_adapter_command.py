@@ -62,6 +62,12 @@ def test_a_program_that_ends_well_is_a_success(runner):
     assert runner.run("command", command=["true"]) == Outcome("success")
 
 
+def test_the_work_that_its_owner_knows_is_told_where_it_is_done(runner):
+    known = {"work_units": 120.0, "work_unit_kind": "images"}
+    assert runner.run("command", command=["true"], **known) == Outcome("success", **known)
+    assert runner.run("command", command=["false"], **known).work_units is None
+
+
 def test_its_words_arrive_as_they_are(runner):
     words = ["a b", "$HOME", "*", "'q'", "", "|", "ünï"]
     runner.run("command", command=["printf", "%s\n", *filter(None, words)])

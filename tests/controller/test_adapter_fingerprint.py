@@ -44,6 +44,11 @@ def test_what_costs_otherwise_has_another_one(other):
     assert of("command", command=other) != of("command", command=["python", "a.py", "--epochs", "10"])
 
 
+def test_what_the_owner_names_as_cost_belongs_to_it():
+    assert of("command", command=["a"], cost_features={"pages": 10}) != of("command", command=["a"])
+    assert of("command", command=["a"], work_units=5) == of("command", command=["a"])
+
+
 def test_folder_environment_and_time_limit_are_left_out():
     plain = of("command", command=["a"])
     assert of("command", command=["a"], cwd="/tmp", env={"TOKEN": "x"}, timeout=5) == plain

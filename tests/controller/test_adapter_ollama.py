@@ -48,6 +48,22 @@ def test_nothing_is_sent_that_was_not_said(engine, runner):
     assert engine.asked == [ASKED | {"stream": True, "options": {}}]
 
 
+@pytest.mark.parametrize("system", [None, "Be brief."])
+def test_a_whole_conversation_may_be_given(engine, runner, system):
+    def answer(handler, body):
+        start_stream(handler)
+        send_line(handler, '{"message": {"role": "assistant", "content": "Good"}, "done": false}')
+        send_line(handler, '{"message": {"content": " night"}, "done": true, "eval_count": 2}')
+
+    engine.answer = answer
+    messages = [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]
+    outcome = runner.run("ollama", base_url=engine.url, model="m", messages=messages, system=system)
+    assert outcome == Outcome("success", work_units=2.0, work_unit_kind="tokens")
+    assert runner.log.read_text() == "Good night\n"
+    first = [{"role": "system", "content": system}] if system else []
+    assert engine.asked == [{"model": "m", "messages": first + messages, "stream": True, "options": {}}]
+
+
 def test_the_answer_is_put_into_a_file_whole(engine, runner):
     output = runner.folder / "out" / "answer.txt"
     engine.answer = in_pieces(*["ö" * 1000] * 3000)

@@ -34,7 +34,7 @@ def test_the_tokens_that_it_generated_are_the_work(engine, runner, answer, end):
 
 
 def test_it_is_asked_as_the_file_says(engine, runner):
-    more = {"max_tokens": 12, "temperature": 0.5, "seed": 3, "stop": ["END"]}
+    more = {"max_tokens": 12, "temperature": 0.5, "top_p": 0.9, "n": 2, "seed": 3, "stop": ["END"]}
     runner.run("openai", base_url=engine.url, stream=False, system="Be brief.", **ASKED, **more)
     (body,) = engine.asked
     assert {name: body[name] for name in more} == more

@@ -50,9 +50,16 @@ def test_the_file_of_a_deployed_controller_is_read(path):
             "framework": "ollama",
             "request": {"model": "nomic-embed-text", "prompt_file": "/data/queue/embed-batch.txt", "timeout": 600},
         },
-        OTHER: {"framework": "command", "request": {"command": "docker exec box python job.py", "cwd": "/tmp"}},
+        OTHER: {
+            "framework": "command",
+            "_comment": "a string is split",
+            "deadline": "2026-08-20T09:00:00+00:00",
+            "request": {"command": "docker exec box python job.py", "cwd": "/tmp", "work_units": 5},
+        },
     }
-    jobs = load_catalog(write_jobs(path, deployed)).jobs
+    catalog = load_catalog(write_jobs(path, deployed))
+    jobs = catalog.jobs
+    assert [warning for warning in catalog.warnings if f"{OTHER}.deadline is not used" in warning]
     assert list(jobs) == [REPORT, OTHER]
     assert jobs[REPORT].request.timeout_s == 600
     assert str(jobs[REPORT].request.prompt_file) == "/data/queue/embed-batch.txt"
@@ -92,9 +99,12 @@ def conversation(*messages):
         (command(allowed_hours="22:00-25:00"), "no clock shows"),
         (command(allowed_hours="08:00-08:00"), "begins and ends"),
         (command(workflow_id=OTHER), f"{REPORT}.workflow_id is unknown"),
-        ({"framework": "ollama", "request": {"model": "m"}}, "exactly one of prompt and prompt_file"),
-        ({"framework": "ollama", "request": {"model": "m", "prompt": ""}}, "exactly one of prompt and prompt_file"),
-        ({"framework": "openai", "request": {"prompt": "x"}}, f"{REPORT}.request.base_url"),
+        ({"framework": "ollama", "request": {"model": "m"}}, "one of prompt, prompt_file and messages"),
+        (
+            {"framework": "ollama", "request": {"model": "m", "prompt": ""}},
+            "one of prompt, prompt_file and messages",
+        ),
+        ({"framework": "openai", "request": {"prompt": "x", "base_url": "ftp:x"}}, f"{REPORT}.request.base_url"),
         (
             {"framework": "openai", "request": {"base_url": "http://x", "prompt": "x", "api_key": "sk-ü\n"}},
             f"{REPORT}.request.api_key: a key has plain characters only",

@@ -33,7 +33,8 @@ def run_command(request: CommandRequest, piece: Piece) -> Outcome:
         return Outcome("error", "ended because its time was over")
     if code:
         return Outcome("error", f"{_ending(code)}. Last line of its output: {piece.log.last_line() or 'none'}")
-    return Outcome("success")
+    kind = None if request.work_units is None else request.work_unit_kind
+    return Outcome("success", work_units=request.work_units, work_unit_kind=kind)
 
 
 def environment(request: CommandRequest, ours: Mapping[str, str]) -> dict[str, str]:

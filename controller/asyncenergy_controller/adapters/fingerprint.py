@@ -35,12 +35,12 @@ def fingerprint(entry: JobEntry, salt: bytes) -> str:
 def _cost_of(request: CommandRequest | OllamaRequest | OpenAIRequest | ChargeRequest) -> Any:
     match request:
         case CommandRequest():
-            return _words(request.command)
+            return [_words(request.command), request.cost_features]
         case OllamaRequest():
             settings = {name: value for name, value in request.options.items() if name not in _SAMPLING}
             return [request.model, settings, request.think]
         case OpenAIRequest():
-            return [request.model, request.max_tokens, request.reasoning_effort]
+            return [request.model, request.max_tokens, request.n, request.reasoning_effort]
         case ChargeRequest():
             return [request.hold_s, request.until_wh]
 

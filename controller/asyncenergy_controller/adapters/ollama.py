@@ -9,7 +9,7 @@ import httpx2
 from asyncenergy_controller.adapters.asking import Answer, asked, limit_s
 from asyncenergy_controller.adapters.outcome import Outcome
 from asyncenergy_controller.adapters.piece import Piece
-from asyncenergy_controller.adapters.prompts import prompt_of
+from asyncenergy_controller.adapters.prompts import messages_of, prompt_of
 from asyncenergy_controller.engine.errors import EngineFailed, EngineProtocolError, StreamBroken, refusal, translated
 from asyncenergy_controller.engine.shapes import count, mapping, mappings, text
 from asyncenergy_controller.engine.transport import TimeLimitedTransport
@@ -22,7 +22,7 @@ def run_ollama(request: OllamaRequest, piece: Piece) -> Outcome:
     """Ask and wait for the whole answer. Raises ControllerError for a prompt or an engine that fails."""
     body = _body(request)
     with OllamaClient(request.url, limit_s=limit_s(piece)) as ollama:
-        return asked(request, piece, lambda: ollama.generate(body), ollama.break_off)
+        return asked(request, piece, lambda: ollama.ask(body), ollama.break_off)
 
 
 class OllamaClient:
@@ -54,28 +54,32 @@ class OllamaClient:
             raise refusal(answer.status_code, answer.text[:500], url=f"{self.url}/api/tags")
         return [text(model.get("name")) for model in mappings(_decoded(answer.content).get("models"))]
 
-    def generate(self, body: dict[str, Any]) -> Answer:
-        """Return the whole answer. Raises EngineError."""
+    def ask(self, body: dict[str, Any]) -> Answer:
+        """Return the whole answer to a prompt or to a conversation. Raises EngineError."""
+        page = "/api/chat" if "messages" in body else "/api/generate"
         with (
             translated(self.url, limit_s=self._limit_s),
-            self._http.stream("POST", "/api/generate", json=body) as response,
+            self._http.stream("POST", page, json=body) as response,
         ):
             if not response.is_success:
                 response.read()
                 said = response.text[:500]
-                raise refusal(response.status_code, said, url=f"{self.url}/api/generate", model=body["model"])
+                raise refusal(response.status_code, said, url=f"{self.url}{page}", model=body["model"])
             return _joined(response.iter_lines(), self.url)
 
 
 def _body(request: OllamaRequest) -> dict[str, Any]:
     optional = {"system": request.system, "think": request.think, "keep_alive": request.keep_alive}
-    return {
+    body = {
         "model": request.model,
-        "prompt": prompt_of(request),
         "stream": request.stream,
         "options": request.options,
         **{name: value for name, value in optional.items() if value is not None},
     }
+    if request.messages is None:
+        return body | {"prompt": prompt_of(request)}
+    body.pop("system", None)
+    return body | {"messages": messages_of(request)}
 
 
 def _joined(lines: Iterable[str], url: str) -> Answer:
@@ -85,7 +89,7 @@ def _joined(lines: Iterable[str], url: str) -> Answer:
         piece = _decoded(line)
         if piece.get("error"):
             raise EngineFailed(f"Ollama at {url} failed: {str(piece['error'])[:300]}")
-        said.append(text(piece.get("response")))
+        said.append(text(piece.get("response")) or text(mapping(piece.get("message")).get("content")))
         if piece.get("done") is True:
             return Answer("".join(said), count(piece.get("eval_count")))
     raise StreamBroken(f"The stream from {url} ended before the answer did.")

@@ -3,7 +3,7 @@
 from asyncenergy_controller.adapters.asking import Answer, asked, limit_s
 from asyncenergy_controller.adapters.outcome import Outcome
 from asyncenergy_controller.adapters.piece import Piece
-from asyncenergy_controller.adapters.prompts import prompt_of
+from asyncenergy_controller.adapters.prompts import messages_of
 from asyncenergy_controller.engine import ChatRequest, EngineClient, EngineFailed
 from asyncenergy_controller.jobs.entry import OpenAIRequest
 from asyncenergy_controller.settings import revealed
@@ -17,14 +17,6 @@ def run_openai(request: OpenAIRequest, piece: Piece) -> Outcome:
         return asked(request, piece, lambda: _ask(engine, request, messages), engine.break_off)
 
 
-def messages_of(request: OpenAIRequest) -> list[dict[str, str]]:
-    """Return the conversation so far. Raises UsageError for a prompt that can't be read."""
-    if request.messages:
-        return request.messages
-    before = [{"role": "system", "content": request.system}] if request.system else []
-    return [*before, {"role": "user", "content": prompt_of(request)}]
-
-
 def _ask(engine: EngineClient, request: OpenAIRequest, messages: list[dict[str, str]]) -> Answer:
     result = engine.chat(
         ChatRequest(
@@ -35,6 +27,7 @@ def _ask(engine: EngineClient, request: OpenAIRequest, messages: list[dict[str, 
             seed=request.seed,
             stop=request.stop,
             reasoning_effort=request.reasoning_effort,
+            extra={name: value for name, value in (("top_p", request.top_p), ("n", request.n)) if value is not None},
         )
     )
     if result.finish_reason == "error":

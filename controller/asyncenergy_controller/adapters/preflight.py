@@ -7,8 +7,7 @@ from contextlib import closing
 
 from asyncenergy_controller.adapters.command import environment
 from asyncenergy_controller.adapters.ollama import OllamaClient
-from asyncenergy_controller.adapters.openai import messages_of
-from asyncenergy_controller.adapters.prompts import prompt_of
+from asyncenergy_controller.adapters.prompts import messages_of
 from asyncenergy_controller.engine import EngineClient
 from asyncenergy_controller.errors import ControllerError, UsageError
 from asyncenergy_controller.jobs.entry import ChargeRequest, CommandRequest, JobEntry, OllamaRequest, OpenAIRequest
@@ -24,7 +23,7 @@ def preflight(entry: JobEntry) -> list[str]:
         case CommandRequest() as command:
             return list(_command(command))
         case OllamaRequest() as asked:
-            return _failures(lambda: prompt_of(asked), lambda: _output(asked), lambda: _ollama(asked))
+            return _failures(lambda: messages_of(asked), lambda: _output(asked), lambda: _ollama(asked))
         case OpenAIRequest() as question:
             return _failures(lambda: messages_of(question), lambda: _output(question), lambda: _openai(question))
         case ChargeRequest() as charge:

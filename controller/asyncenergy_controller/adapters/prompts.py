@@ -17,6 +17,12 @@ def prompt_of(request: OllamaRequest | OpenAIRequest) -> str:
     return text or ""
 
 
+def messages_of(request: OllamaRequest | OpenAIRequest) -> list[dict[str, str]]:
+    """Return the conversation so far. Raises UsageError for a prompt that can't be used."""
+    before = [{"role": "system", "content": request.system}] if request.system else []
+    return [*before, *(request.messages or [{"role": "user", "content": prompt_of(request)}])]
+
+
 def _read(path: Path) -> str:
     try:
         raw, _ = read_plain_file(path, MOST_BYTES)

@@ -18,6 +18,8 @@ from asyncenergy_controller.jobs.trust import OTHERS_READ, CatalogError, check_f
 __all__ = ["Catalog", "CatalogError", "CatalogFile", "load_catalog"]
 
 MOST_BYTES = 1 << 20
+UNUSED = "deadline"
+"""Controllers in the field kept a time of their own beside the schedule's."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +86,7 @@ def parse_catalog(path: Path, raw: bytes, mode: int) -> Catalog:
         raise CatalogError(f"{path} must hold an object: workflow id → job.")
     given = {name: job for name, job in value.items() if not name.startswith("_")}
     jobs = {name: read_entry(name, job, path) for name, job in given.items()}
-    return Catalog(jobs, tuple(_warnings(path, jobs, mode)))
+    return Catalog(jobs, (*_unused(path, given), *_warnings(path, jobs, mode)))
 
 
 def read_entry(workflow_id: str, value: Any, path: Path) -> JobEntry:
@@ -95,7 +97,7 @@ def read_entry(workflow_id: str, value: Any, path: Path) -> JobEntry:
         raise CatalogError(f"{path}: {workflow_id}.workflow_id is unknown: the id stands before the job.")
     kind = REQUESTS.get(str(value.get("framework")))
     context = {"folder": path.resolve().parent}
-    fields = {**value, "workflow_id": workflow_id}
+    fields = {name: part for name, part in value.items() if name != UNUSED} | {"workflow_id": workflow_id}
     place = [workflow_id]
     try:
         if kind is not None and "request" in value:
@@ -124,6 +126,12 @@ def _keys(model: type[BaseModel]) -> list[str]:
         for name, field in model.model_fields.items()
         if name != "workflow_id"
     ]
+
+
+def _unused(path: Path, given: Mapping[str, Any]) -> Iterator[str]:
+    for workflow_id, job in given.items():
+        if UNUSED in job:
+            yield f"{path}: {workflow_id}.{UNUSED} is not used: the workflow's own deadline holds."
 
 
 def _warnings(path: Path, jobs: Mapping[str, JobEntry], mode: int) -> Iterator[str]:

@@ -71,6 +71,11 @@ class CommandRequest(_Request):
     command: tuple[Text, ...]
     cwd: LocalPath = Field(default_factory=Path.home)
     env: dict[Text, str] = Field(default_factory=dict)
+    work_units: Annotated[float, Strict(), Field(ge=0, allow_inf_nan=False)] | None = None
+    """How much work one run does, as its owner knows; nobody else can."""
+    work_unit_kind: Annotated[str, StringConstraints(min_length=1, max_length=40)] = "units"
+    cost_features: dict[str, Any] = Field(default_factory=dict)
+    """What else its cost depends on, for the fingerprint."""
 
     @field_validator("command", mode="before")
     @classmethod
@@ -98,16 +103,30 @@ class _Prompted(_Request):
 
     prompt: str | None = None
     prompt_file: LocalPath | None = None
+    messages: list[dict[str, str]] | None = None
+    """A whole conversation, where more than a text is needed."""
     system: str | None = None
     output_file: LocalPath | None = None
     """Where the answer is put, whole; the log keeps at most its beginning and its end."""
     stream: Annotated[bool, Strict()] = True
 
+    @field_validator("messages")
+    @classmethod
+    def _ends_with_a_question(cls, value: list[dict[str, str]] | None) -> list[dict[str, str]] | None:
+        for message in value or ():
+            if set(message) != {"role", "content"}:
+                raise ValueError("a message has role and content, and nothing else")
+        if value and not value[-1]["content"].strip():
+            raise ValueError("the last message is empty")
+        return value
+
     @model_validator(mode="after")
     def _asks_one_thing(self) -> Self:
         given = [name for name in ("prompt", "prompt_file", "messages") if getattr(self, name, None)]
         if len(given) != 1:
-            raise ValueError(f"exactly one of prompt and prompt_file is needed, and not empty; {len(given)} were given")
+            raise ValueError(
+                f"exactly one of prompt, prompt_file and messages is needed, and not empty; {len(given)} were given"
+            )
         return self
 
 
@@ -122,27 +141,18 @@ class OllamaRequest(_Prompted):
 
 
 class OpenAIRequest(_Prompted):
-    """One question to any OpenAI-compatible server; `messages` where more than a text is needed."""
+    """One question to any OpenAI-compatible server."""
 
     model: Text | None = None
-    url: str = Field(pattern=r"^https?://", validation_alias=AliasChoices("base_url", "url"))
+    url: str = Field("http://127.0.0.1:8000", pattern=r"^https?://", validation_alias=AliasChoices("base_url", "url"))
     api_key: SecretStr | None = None
-    messages: list[dict[str, str]] | None = None
     max_tokens: Annotated[int, Strict(), Field(ge=1)] = 4096
     temperature: Annotated[float, Strict(), Field(ge=0, le=5)] = 0.0
+    top_p: Annotated[float, Strict(), Field(gt=0, le=1)] | None = None
+    n: Annotated[int, Strict(), Field(ge=1)] | None = None
     seed: Annotated[int, Strict()] | None = None
     stop: tuple[str, ...] = ()
     reasoning_effort: str | None = None
-
-    @field_validator("messages")
-    @classmethod
-    def _ends_with_a_question(cls, value: list[dict[str, str]] | None) -> list[dict[str, str]] | None:
-        for message in value or ():
-            if set(message) != {"role", "content"}:
-                raise ValueError("a message has role and content, and nothing else")
-        if value and not value[-1]["content"].strip():
-            raise ValueError("the last message is empty")
-        return value
 
     @field_validator("api_key")
     @classmethod
