@@ -129,7 +129,7 @@ def _print_row(cells: Sequence[str]) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--days", type=int, default=5, help="days of prices for each case")
-    parser.add_argument("--seconds", type=float, default=19.0, help="time limit of one solve: with the proof it stays within 20")
+    parser.add_argument("--seconds", type=float, default=19.0, help="limit of one search; the proof comes after it")
     parser.add_argument("--only", default="", help="run the cases whose name contains this")
     given = parser.parse_args()
     if not PRICES.is_dir():
