@@ -62,8 +62,9 @@ def lowest_limit(problem: Problem, task: Task, runs: Sequence[Run]) -> float | N
     draws = [step for run in (*runs, *problem.pinned) for step in run.draws()]
     levels = {sum(w for a, b, w in draws if a <= at < b) for at in (problem.curve.start, *(a for a, _, _ in draws))}
     levels |= {sum(w for a, b, w in draws if a <= at < b) for _, at, _ in draws}
-    needs = sorted({level + w for level in levels for option in task.options for _, _, w in option.steps})
-    fits = [limit for limit in needs if best_run(replace(problem, limit_w=limit or None), task, runs) is not None]
+    needs = {level + w for level in levels for option in task.options for _, _, w in option.steps}
+    higher = sorted(limit for limit in needs if limit > (problem.limit_w or 0.0))
+    fits = [limit for limit in higher if best_run(replace(problem, limit_w=limit), task, runs) is not None]
     return min(fits, default=None)
 
 

@@ -65,6 +65,13 @@ def test_a_job_above_the_watt_limit_says_how_many_watts_are_missing():
     assert sound_plan(prices([0.1] * 4), [job("j", 60, 0, 120, 900.0)], watt_limit=900.0).placements
 
 
+def test_the_missing_watts_are_more_watts_also_where_time_is_kept_free_after_the_run():
+    profile = ((1800.0, 900.0), (1800.0, 0.0))
+    made = sound_plan(prices([0.1] * 4), [job("j", 75, 0, 120, profile)], watt_limit=800.0)
+    (refused,) = made.infeasible
+    assert (refused.more_watts, refused.smallest_change) == (100.0, "watt limit 100 W higher")
+
+
 def test_beside_a_pinned_run_the_missing_watts_count_what_it_draws():
     points = prices([0.1] * 4)
     running = sound_plan(points, [job("old", 240, 0, 240, 500.0, machine="x")]).placements

@@ -91,6 +91,25 @@ def test_a_job_that_does_not_fit_says_why_and_what_would_help(own, submitter):
     assert lane["data-runs"] == ""
 
 
+def test_a_watt_limit_that_leaves_no_room_leads_to_the_limit(own, submitter):
+    account_update(account=submitter, watt_limit=250.0)
+    make_workflow(submitter)
+    plan(submitter)
+    page = look(own)
+    assert "Your watt limit leaves no room for it beside the others." in page.text
+    assert "The smallest change that helps: watt limit 50 W higher." in page.text
+    assert page.values("href").count("/schedule/settings/") == 2
+
+
+def test_a_machine_that_is_taken_throughout_is_said_so(own, submitter):
+    for name in ("one", "two"):
+        make_workflow(submitter, name=name, est_duration_s=1.8 * 3600, earliest_start="04:00", recurrence="none")
+    plan(submitter)
+    page = look(own)
+    assert "Its machine is taken by other jobs in the whole window." in page.text
+    assert "We never move a deadline ourselves." in page.text
+
+
 def test_a_plan_on_a_forecast_says_so(own, submitter):
     market = make_market()
     market.points.filter(start__gte=at(0, 21)).update(is_forecast=True)
