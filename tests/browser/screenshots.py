@@ -12,7 +12,14 @@ from playwright.sync_api import Browser
 
 from tests.browser.chromium import NARROW, WIDE, chromium, window
 
-DEFAULT_PATHS = ["home=/", "measure=/bench/", "leaderboard=/bench/leaderboard/"]
+DEFAULT_PATHS = [
+    "home=/",
+    "measure=/bench/",
+    "leaderboard=/bench/leaderboard/",
+    "cheapest=/when-is-it-cheapest/",
+    "how=/how-it-works/",
+    "quickstart=/quickstart/",
+]
 
 
 def main() -> None:
