@@ -227,6 +227,7 @@ def test_the_admin_is_shut_to_all_but_maintainers(world, person):
     assert not wrong
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize(("person", "method"), [("maintainer", "HEAD"), ("machine", "GET")])
 def test_reading_writes_nothing(world, person, method):
     wrong, client = {}, world.client(person)

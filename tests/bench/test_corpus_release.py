@@ -163,6 +163,7 @@ def test_every_row_is_derived_again_from_the_download_alone(board, capsys):
     assert out.count("pooled again from claimed totals") == 1
 
 
+@pytest.mark.campaign
 def test_the_recorded_reference_rows_are_derived_again_as_well(capsys):
     services.reference_load()
     services.board_rebuild()

@@ -16,7 +16,7 @@ from bench.services import corpus
 from tests.bench.corpus import published, sent_totals
 from tests.bench.test_api_aggregates import capped
 
-pytestmark = pytest.mark.django_db  # tools are unwrapped: the connection of a test stays open
+pytestmark = [pytest.mark.campaign, pytest.mark.django_db]  # tools are unwrapped: a test keeps its connection
 BENCH = "/api/v1/bench"
 SHOWN = ("joules_per_correct_answer", "joules_per_token", "pooled_tokens_per_second")
 Rows = dict[tuple[str, str], dict[str, Any]]

@@ -56,6 +56,7 @@ def take(step: str, run: Run, by: Any) -> None:
         services.runs_decide(run_ids=[run.pk], action=step, by=by, reason_code="checked", note="as asked")
 
 
+@pytest.mark.campaign
 @given(steps=STEPS)
 @settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 def test_increments_give_the_same_as_a_full_rebuild(corpus, maintainer, steps):

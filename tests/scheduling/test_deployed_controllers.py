@@ -142,6 +142,7 @@ def test_a_start_that_did_not_move_is_byte_identical_in_every_version(box, submi
     assert poll(box)["version"] == 4
 
 
+@pytest.mark.campaign
 def test_no_poll_ever_shows_past_work(box, submitter, clock):
     """A restarted controller polls with -1 and runs whatever it reads whose start has passed."""
     register(box)

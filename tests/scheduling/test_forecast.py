@@ -88,6 +88,7 @@ def test_days_after_the_forecast_are_not_looked_at():
     assert np.array_equal(day_forecast(history, MONDAY), day_forecast(history | {MONDAY: np.zeros(24) - 5}, MONDAY))
 
 
+@pytest.mark.campaign
 def test_it_beats_yesterdays_best_hours_on_every_recorded_series(shared_data):
     found = list(benchmark_rows(shared_data / "prices"))
     assert [(row.market, row.hours) for row in found] == [("DE", 2), ("DE", 4), ("PJM", 2), ("PJM", 4)]

@@ -319,6 +319,7 @@ def test_an_account_is_planned_once_each_local_date(submitter, market):
     assert account_plan(account=submitter, now=at(13)) is None, "not due, not planned"
 
 
+@pytest.mark.campaign
 def test_a_week_of_daily_work_over_the_clock_change_runs_each_day_once(submitter):
     make_market(*WAVE * 12, start=MIDNIGHT.replace(month=10))
     User.objects.filter(pk=submitter.pk).update(timezone="Europe/Berlin")
