@@ -11,6 +11,7 @@ INSTALLED := $(VENV)/.installed
 PIP := $(BIN)/pip --disable-pip-version-check --quiet
 PYTEST := $(BIN)/pytest -q
 export PYTHONUNBUFFERED = 1
+unexport PYTHONDONTWRITEBYTECODE # else every process of the tests compiles everything anew
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -33,7 +34,7 @@ run: setup ## the site and the ticker
 	$(BIN)/python manage.py collectstatic --no-input -v 0
 	$(BIN)/python -m scripts.serve
 
-test: setup check ## everything: checks, unit tests, PostgreSQL, the real engine, browser, short campaigns
+test: setup check ## everything: checks, unit tests, PostgreSQL, short campaigns, the real engine, browser
 	scripts/debian-packages.sh chromium fonts-dejavu-core postgresql redis-server
 	scripts/unit.sh
 	scripts/test-more.sh
