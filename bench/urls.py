@@ -13,6 +13,7 @@ urlpatterns = [
     path("bench/picker/", views.picker, name="picker"),
     path("bench/data/", views.data, name="data"),
     path("bench/verify/", views.verify, name="verify"),
+    path("bench/own/", views.own_runs, name="own-runs"),
     path("bench/configs/<str:config_key>/", views.configuration, name="configuration"),
     path("bench/methodology/", views.methodology_page, name="methodology"),
     path("bench/gates/", views.gates_page, name="gates"),

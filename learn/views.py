@@ -78,6 +78,7 @@ def robots(request: HttpRequest) -> HttpResponse:
         "Disallow: /accounts/",
         "Disallow: /admin/",
         "Disallow: /schedule/",
+        "Disallow: /bench/own/",
         f"Sitemap: {sitemap}",
         "",
     ]

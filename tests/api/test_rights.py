@@ -89,6 +89,7 @@ RIGHTS: dict[str, dict[str, tuple[int, int, int]]] = {
     "bench/moderation-log/": {"GET": READ},
     "bench/picker/": {"GET": READ},
     "bench/runs/<uuid:run_id>/": {"GET": READ},
+    "bench/own/": {"GET": PAGE},
     "bench/verify/": {"GET": READ},
     "bench-data.json": {"GET": READ},
     "blog/": {"GET": READ},
