@@ -56,6 +56,7 @@ schema: setup ## write api/openapi.yaml anew
 
 test-slow: setup ## the long forms of the tests
 	$(PYTEST) -m slow
+	$(PYTEST) -m 'hypothesis and not slow and not browser and not engine' --hypothesis-profile=long
 
 bench: setup ## benchmarks, side by side, with their ratios
 	$(BIN)/python -m benchmarks

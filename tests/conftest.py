@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
 import time_machine
 from django.core.cache import cache
@@ -15,6 +16,10 @@ from accounts.models import User
 from tests import people
 
 NOON = datetime(2026, 8, 20, 12, tzinfo=UTC)
+
+hypothesis.settings.register_profile("unit", max_examples=40)  # where a test names no number of its own
+hypothesis.settings.register_profile("long", max_examples=1000, deadline=None)  # make test-slow
+hypothesis.settings.load_profile("unit")
 
 
 def pytest_collection_finish() -> None:
