@@ -157,43 +157,52 @@ class Campaign:
         self.clock.sleep_until(self.begins)
         self.box.start()
         self.proxy.weather = self.weather
-        for instant, whom in self._kills():
+        kills = self._kills()
+        for (instant, whom), (next_instant, _) in zip(kills, [*kills[1:], (self.ends, "")], strict=True):
             self.clock.sleep_until(instant)
             if whom == "server":
                 self.server.kill()
                 self.server.start()
             else:
-                self._kill_controller()
+                self._kill_controller(before=next_instant)
         self.clock.sleep_until(self.ends)
 
     def _kills(self) -> list[tuple[datetime, str]]:
+        """Random moments, each in a stretch of its own, so that no night has more than its share."""
         chance = random.Random(self.seed)
-        whole = (self.ends - self.begins).total_seconds()
         whom = ["controller"] * self.controller_kills + ["server"] * self.server_kills
-        return sorted((self.begins + timedelta(seconds=whole * chance.uniform(0.03, 0.95)), one) for one in whom)
+        chance.shuffle(whom)
+        stretch = 0.95 * (self.ends - self.begins) / max(len(whom), 1)
+        return [(self.begins + (n + chance.uniform(0.1, 0.9)) * stretch, one) for n, one in enumerate(whom)]
 
-    def _kill_controller(self) -> None:
-        """In turn: in the middle of a job, just after the end of one, at any moment."""
-        wait = (self._until_a_job_runs, self._until_a_job_ends, lambda: None)[self.box.kills % 3]
-        wait()
-        self.moments["while a job ran" if self._count("begin") > self._count("end") else "between jobs"] += 1
+    def _kill_controller(self, before: datetime) -> None:
+        """In turn: in the middle of a job, just after the end of one (if there is one in time), at any moment."""
+        wait = (self._until_a_job_runs, self._until_a_job_ends, lambda before: None)[self.box.kills % 3]
+        wait(before)
+        self.moments["while a job ran" if self._is_job_running() else "between jobs"] += 1
         assert self.box.is_running(), self.box.log()
         self.box.kill()
         self.box.start()
 
-    def _until_a_job_runs(self) -> None:
-        self._until_one_more("begin")
+    def _until_a_job_runs(self, before: datetime) -> None:
+        self._until_one_more("begin", before)
         time.sleep(random.Random(f"{self.seed} {self.box.kills}").uniform(0, self.work_s))
 
-    def _until_a_job_ends(self) -> None:
+    def _until_a_job_ends(self, before: datetime) -> None:
         """Its record is on its way then: from the job to the spool, from there to the server."""
-        self._until_one_more("end")
+        self._until_one_more("end", before)
         time.sleep(random.Random(f"{self.seed} {self.box.kills}").uniform(0, 0.3))
 
-    def _until_one_more(self, word: str) -> None:
-        before = self._count(word)
-        while self._count(word) == before and self.clock.now() < self.ends:
+    def _until_one_more(self, word: str, before: datetime) -> None:
+        count = self._count(word)
+        while self._count(word) == count and self.clock.now() < before:
             time.sleep(0.01)
+
+    def _is_job_running(self) -> bool:
+        """Whether the job that began last has not ended, well or otherwise."""
+        lines = self.box.ledger_path.read_text().splitlines() if self.box.ledger_path.exists() else []
+        word, _, run_id = lines[-1].split() if lines else ("", "", "")
+        return word == "begin" and not (self.box.home / "state" / "logs" / f"{run_id}.exit").exists()
 
     def _count(self, word: str) -> int:
         return sum(times for (said, *_), times in self.box.ledger.items() if said == word)
