@@ -257,7 +257,7 @@ def test_the_schedule_is_asked_for_while_a_job_runs(box, hundredfold):
 def test_a_job_that_was_called_off_a_moment_ago_is_not_begun(box, hundredfold):
     box.polls_every(3600)
     box.has()
-    box.plan(planned(start_s=80))
+    box.plan(planned(start_s=200))
     with box.running():
         until(lambda: len(box.server.polls) == 1)
         box.plan()
