@@ -118,19 +118,25 @@ def board(
     sort: str = DEFAULT_SORT,
     rank_sizes: Mapping[int, int] | None = None,
     extra: Sequence[str] = (),
+    config_lines: Mapping[str, str] | None = None,
 ) -> Board:
     """Draw all rows on one scale; rows of one rank share a band where the order is by joules per correct answer.
 
     `rank_sizes` says how many rows of the whole task share each rank, whatever the view shows; `extra` are the
-    columns of EXTRA_COLUMNS that stand beside the usual ones.
+    columns of EXTRA_COLUMNS that stand beside the usual ones; `config_lines` are settings in words by key, where the
+    usual ones don't tell a row from another.
     """
     scale = LogScale.over([value for row in rows for value in _drawn_values(row)])
-    lines = [replace(_line(row, scale, rank_sizes or {}), extra=_extra(row, extra)) for row in rows]
+    said = config_lines or {}
+    lines = [
+        replace(line, extra=_extra(line.row, extra), config=said.get(line.row["config_key"], line.config))
+        for line in (_line(row, scale, rank_sizes or {}) for row in rows)
+    ]
     return Board(_bands(lines) if sort == DEFAULT_SORT else [[line] for line in lines], scale)
 
 
 def _line(row: Row, scale: LogScale | None, rank_sizes: Mapping[int, int]) -> Line:
-    rank = _rank(row["rank"], rank_sizes)
+    rank = shared_rank(row["rank"], rank_sizes)
     return Line(row, rank, config_line(row), _interval(row, scale), marks(row["marks"], row["run_id"]))
 
 
@@ -138,7 +144,7 @@ def _extra(row: Row, names: Sequence[str]) -> list[Extra]:
     return [Extra(EXTRA_COLUMNS[name][0], row.get(name), EXTRA_COLUMNS[name][1]) for name in names]
 
 
-def _rank(rank: int | None, sizes: Mapping[int, int]) -> str | None:
+def shared_rank(rank: int | None, sizes: Mapping[int, int]) -> str | None:
     """A shared rank is written as the places it covers: ``2–3``."""
     if rank is None:
         return None

@@ -8,7 +8,7 @@ from typing import Any
 
 from asyncenergy_controller.tasks.registry import TASK_NAMES
 
-from bench.pages.board import Line, board, config_line
+from bench.pages.board import Line, board, config_line, shared_rank
 from bench.pages.words import BOUNDARIES, COST_REASONS, SETTINGS, STOCK, in_words, pace
 from bench.presentation import Interval, between, counted, fixed, share_interval, significant, with_unit
 
@@ -22,6 +22,7 @@ class TaskLine:
     """A row of the board with both its intervals drawn."""
 
     line: Line
+    rank: str | None
     accuracy: Interval | None
     board_href: str
     run_line: str
@@ -46,8 +47,8 @@ class Costs:
     claimed: bool
 
 
-def context(detail: Detail) -> dict[str, Any]:
-    """All that the configuration page shows."""
+def context(detail: Detail, rank_sizes: Mapping[str, Mapping[int, int]]) -> dict[str, Any]:
+    """All that the configuration page shows; `rank_sizes` by task."""
     rows, config = detail["rows"], detail["config"]
     drawn = board(rows, sort="task")
     return {
@@ -55,7 +56,7 @@ def context(detail: Detail) -> dict[str, Any]:
         "first": rows[0],
         "title": f"{config['model']}, {pace(config['concurrency'])}",
         "subtitle": config_line(rows[0]),
-        "lines": [_task_line(line) for line in drawn.lines],
+        "lines": [_task_line(line, rank_sizes[line.row["task"]]) for line in drawn.lines],
         "scale": drawn.scale,
         "costs": costs(detail["cost_model"], detail["cost_model_reason"]),
         "machine_costs": detail["machine_costs"] if len(detail["machine_costs"]) > 1 else [],
@@ -67,12 +68,13 @@ def context(detail: Detail) -> dict[str, Any]:
     }
 
 
-def _task_line(line: Line) -> TaskLine:
+def _task_line(line: Line, rank_sizes: Mapping[int, int]) -> TaskLine:
     row = line.row
     low, high = row["accuracy_ci_low"], row["accuracy_ci_high"]
     accuracy = share_interval(row["accuracy"], low, high) if row["accuracy"] is not None and low is not None else None
     machines = counted(row["n_nodes"], "machine")
-    return TaskLine(line, accuracy, f"?task={row['task']}", f"{counted(row['n_runs'], 'run')} on {machines}")
+    rank = shared_rank(row["rank"], rank_sizes)
+    return TaskLine(line, rank, accuracy, f"?task={row['task']}", f"{counted(row['n_runs'], 'run')} on {machines}")
 
 
 def settings(config: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -7,6 +7,7 @@ from typing import Any
 from asyncenergy_controller.metrics import pareto_front
 
 from bench.pages.board import config_line
+from bench.pages.likeness import config_lines
 from bench.pages.words import BOUNDARIES, in_words, pace
 from bench.presentation import LogScale, between, percent, significant, with_unit
 from bench.recommendation import J_PER_KWH, Wish
@@ -89,12 +90,13 @@ def candidates(everything: Sequence[Result], fitting: Sequence[Result], chosen: 
     fits = {result["config_key"] for result in fitting}
     ordered = sorted(everything, key=lambda result: (result["predicted_j"] is None, result["predicted_j"] or 0.0))
     front = pareto_front([one["predicted_j"] for one in ordered], [one["accuracy"] for one in ordered])
+    said = config_lines(ordered)
     picked = chosen.result["config_key"] if chosen else None
     return [
         Candidate(
             number=number,
             result=one,
-            config=config_line(one),
+            config=said.get(one["config_key"]) or config_line(one),
             verdict=_verdict(one, fits, picked, on_front=member),
             on_front=member,
             is_pick=one["config_key"] == picked,

@@ -12,6 +12,7 @@ from bench.selectors.board import (
     board_rows,
     data_version,
     rank_sizes,
+    row_with_net,
     rows_of,
     simulated_rows,
 )
@@ -56,6 +57,7 @@ __all__ = [
     "recommended_cap",
     "repetitions",
     "routing_rows",
+    "row_with_net",
     "rows_of",
     "run_detail",
     "run_figures",

@@ -105,6 +105,12 @@ def rows_of(config_keys: Sequence[str], *, task: str | None = None) -> list[dict
     return sorted((row.payload for row in found.only("payload")), key=lambda row: place[row["config_key"]])
 
 
+def row_with_net() -> dict[str, Any] | None:
+    """A row whose run came with a baseline of the waiting model, that of the least energy; None if there is none."""
+    found = BoardRow.objects.exclude(payload__net_jpc=None).filter(place__isnull=False).order_by("place", "pk").first()
+    return dict(found.payload) if found else None
+
+
 def rank_sizes(task: str) -> dict[int, int]:
     """How many rows of a task share each rank, whatever a reader filters."""
     ranked = BoardRow.objects.filter(task=task, rank__isnull=False).order_by()

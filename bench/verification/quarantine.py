@@ -124,7 +124,7 @@ def items_missing(e: Evidence) -> Verdict | list[Verdict]:
     if remainder is None or not total:
         return unknown("energy by item is not known")
     pct = 100 * remainder / total
-    sentence = f"{pct:.1f} % of the energy fell between items (limit {BETWEEN_ITEMS_PCT:g} %)."
+    sentence = f"{pct:z.1f} % of the energy fell between items (limit {BETWEEN_ITEMS_PCT:g} %)."
     verdicts = [Verdict(pct <= BETWEEN_ITEMS_PCT, sentence, pct, BETWEEN_ITEMS_PCT), *_in_flight(e)]
     if e.run.get("task") in PROCEDURAL_TASKS:
         index = e.items["index"]

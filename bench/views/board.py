@@ -16,6 +16,7 @@ from bench import selectors
 from bench.forms import ROWS_PER_PAGE, BoardFilter, ComparedRows
 from bench.pages import board as boards
 from bench.pages import compare as comparing
+from bench.pages import likeness
 from bench.pages import run as runs
 from bench.pages.compare import FEWEST
 from bench.presentation import counted
@@ -31,18 +32,24 @@ def home(request: HttpRequest) -> HttpResponse:
     """What this is, and three steps with figures of the corpus as it stands."""
     tasks = selectors.board_facets()["task"]
     query = BoardQuery(task=tasks[0]["value"] if tasks else None, limit=HOME_ROWS)
-    board = boards.board(selectors.board_rows(query) if tasks else [])
-    shown = board.lines[0].row if board.lines else None
+    rows = selectors.board_rows(query) if tasks else []
+    example, waiting_share = _example(rows)
     context = {
         "query": query,
-        "board": board,
+        "board": boards.board(rows, config_lines=likeness.config_lines(rows)),
         "configurations": sum(task["count"] for task in tasks),
         "counts": selectors.corpus_counts(),
-        "example": shown,
+        "example": example,
         "cheapest": todays_example(clock.now()),
-        "waiting_share": runs.waiting_share(selectors.run_figures(shown["run_id"])) if shown else None,
+        "waiting_share": waiting_share,
     }
     return render(request, "bench/home.html", context)
+
+
+def _example(rows: list[dict[str, Any]]) -> tuple[dict[str, Any] | None, float | None]:
+    """The best of these rows, else of all, that came with a baseline, and the share of its energy spent on waiting."""
+    found = next((row for row in rows if row["net_jpc"] is not None), None) or selectors.row_with_net()
+    return found, runs.waiting_share(selectors.run_figures(found["run_id"])) if found else None
 
 
 @gzip_page
@@ -66,7 +73,13 @@ def _board_context(form: BoardFilter) -> dict[str, Any]:
         "form": form,
         "query": query,
         "total_text": counted(total, "configuration"),
-        "board": boards.board(rows, sort=query.sort, rank_sizes=_rank_sizes(query.task), extra=extra),
+        "board": boards.board(
+            rows,
+            sort=query.sort,
+            rank_sizes=_rank_sizes(query.task),
+            extra=extra,
+            config_lines=likeness.config_lines(rows),
+        ),
         "extra_columns": [boards.EXTRA_COLUMNS[name][0] for name in extra],
         "simulated": boards.board(selectors.simulated_rows(BoardQuery(limit=20))),
         "columns": boards.columns(query.sort, lambda sort: form.link(sort=sort)),

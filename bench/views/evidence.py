@@ -38,7 +38,8 @@ def configuration(request: HttpRequest, config_key: str) -> HttpResponse:
     if detail is None or not detail["rows"]:
         raise Http404("No published run has this configuration.")
     links = [{"words": sweeping.title(sweep), "href": sweeping.href(sweep)} for sweep in detail["sweeps"]]
-    context = {"section": "measure", **configurations.context(detail), "sweeps": links}
+    sizes = {row["task"]: selectors.rank_sizes(row["task"]) for row in detail["rows"]}
+    context = {"section": "measure", **configurations.context(detail, sizes), "sweeps": links}
     return render(request, "bench/configuration.html", context)
 
 

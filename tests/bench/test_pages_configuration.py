@@ -98,5 +98,5 @@ def test_the_page_asks_the_database_little(client, submitter, maintainer, django
     for _ in range(4):
         published(submitter, maintainer)
     board_rebuild(full=True)
-    with django_assert_num_queries(5):
+    with django_assert_num_queries(6):
         client.get(f"/bench/configs/{run.config_key}/")

@@ -5,8 +5,9 @@ import csv
 import pytest
 from django.urls import reverse
 
+from bench.models import BoardConfig
 from bench.presentation import significant
-from tests.bench.pages_corpus import make_row, publish_recorded_runs, publish_simulated_run
+from tests.bench.pages_corpus import CONFIG, make_row, publish_recorded_runs, publish_simulated_run
 from tests.bench.pages_html import read
 
 pytestmark = pytest.mark.django_db
@@ -229,12 +230,23 @@ def test_the_board_is_read_only(client):
     assert client.head(BOARD).status_code == 200
 
 
-@pytest.mark.parametrize("rows", [1, 60])
+@pytest.mark.parametrize("rows", [2, 60])
 def test_the_number_of_queries_does_not_grow_with_the_rows(client, django_assert_num_queries, rows):
     for number in range(rows):
         make_row(f"{number:04d}", rank=number + 1)
-    with django_assert_num_queries(9):
+    with django_assert_num_queries(10):
         client.get(BOARD)
+
+
+def test_rows_that_would_read_the_same_are_told_apart_by_what_differs(client):
+    for letter, limit in (("a", 64), ("b", 256)):
+        stored = row_of(letter, model="twin")
+        BoardConfig.objects.filter(pk=stored.config_key).update(config={**CONFIG, "max_tokens": limit})
+    row_of("c")
+    text = read(client.get(BOARD)).text
+    assert "H200 · Most tokens an answer 64" in text
+    assert "H200 · Most tokens an answer 256" in text
+    assert text.count("Most tokens an answer") == 2
 
 
 def test_a_long_board_goes_on_on_the_next_page(client, monkeypatch):

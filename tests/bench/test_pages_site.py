@@ -115,6 +115,14 @@ def test_the_home_page_shows_figures_of_the_corpus(pages):
     assert "134 J" in text
 
 
+def test_the_home_page_takes_its_example_where_the_best_row_has_no_baseline(client):
+    run = publish_recorded_runs()["bfloat16", "arith_recorded", 16]
+    for number in range(6):
+        make_row(f"{number}", task="arith_recorded", joules_per_correct_answer=1.0 + number, net_jpc=None)
+    page = read(client.get("/"))
+    assert f"/bench/runs/{run.pk}/#ledger" in page.values("href")
+
+
 def test_the_home_page_of_an_empty_corpus_invents_nothing(client):
     text = read(client.get("/")).text
     assert "Nothing is published yet" in text
@@ -145,7 +153,7 @@ def test_the_way_to_measure_shows_the_consent_text_word_for_word(client):
 def test_the_home_page_asks_the_database_little(client, django_assert_num_queries):
     for number in range(30):
         make_row(f"{number:04d}", rank=number + 1)
-    with django_assert_num_queries(10):
+    with django_assert_num_queries(11):
         client.get("/")
 
 
