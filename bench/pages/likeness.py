@@ -4,13 +4,20 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from django.utils.text import Truncator
+
 from bench.pages.board import Row, config_line
 from bench.pages.configuration import is_setting, plain, term
 from bench.selectors import configs_of
 
 Config = Mapping[str, Any]
-MOST_SETTINGS = 2
-IDENTITY = ("weights_repo", "weights_revision", "weights_digest", "methodology_version")  # last, for nobody sets them
+IDENTITY = (
+    "weights_repo",
+    "weights_revision",
+    "weights_digest",
+    "methodology_version",
+)  # for want of others
+LONGEST = 24
 
 
 def config_lines(rows: Sequence[Row]) -> dict[str, str]:
@@ -32,11 +39,11 @@ def _apart(group: Sequence[Row], configs: Mapping[str, Config]) -> Iterator[tupl
     own = [configs.get(row["config_key"], {}) for row in group]
     names = dict.fromkeys(name for config in own for name in config if is_setting(name))
     different = [name for name in names if len({str(config.get(name)) for config in own}) > 1]
-    telling = sorted(different, key=IDENTITY.__contains__)[:MOST_SETTINGS]
+    telling = [name for name in different if name not in IDENTITY] or different[:1]
     for row, config in zip(group, own, strict=True):
         words = [_setting(name, config.get(name)) for name in telling]
         yield row["config_key"], " · ".join([config_line(row), *words])
 
 
 def _setting(name: str, value: Any) -> str:
-    return f"{term(name)} {'not recorded' if value is None else plain(name, value)}"
+    return f"{term(name)} {'not recorded' if value is None else Truncator(plain(name, value)).chars(LONGEST)}"

@@ -249,6 +249,14 @@ def test_rows_that_would_read_the_same_are_told_apart_by_what_differs(client):
     assert text.count("Most tokens an answer") == 2
 
 
+def test_rows_of_other_weights_alone_are_told_apart_by_them(client):
+    for letter in "ab":
+        stored = row_of(letter, model="twin")
+        config = {**CONFIG, "weights_digest": letter * 64}
+        BoardConfig.objects.filter(pk=stored.config_key).update(config=config)
+    assert f"H200 · Digest of the weights {'a' * 23}…" in read(client.get(BOARD)).text
+
+
 def test_a_long_board_goes_on_on_the_next_page(client, monkeypatch):
     monkeypatch.setattr("bench.forms.ROWS_PER_PAGE", 2)
     monkeypatch.setattr("bench.views.board.ROWS_PER_PAGE", 2)
