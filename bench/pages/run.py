@@ -6,7 +6,7 @@ from statistics import median
 from typing import Any
 
 from bench.models import Decision
-from bench.pages import configuration, tables
+from bench.pages import configuration, growth, tables
 from bench.pages.board import marks
 from bench.pages.honesty import honesty
 from bench.pages.words import DEVICES, OTHER_PHASES, PHASES, REASONS, STATUSES, in_words, pace
@@ -72,7 +72,7 @@ class Verdict:
 
 def context(run: RunDetail) -> dict[str, Any]:
     """All that the run page shows."""
-    figures, samples = run.figures, tables.samples(run.trace)
+    figures, samples, moments = run.figures, tables.samples(run.trace), growth.moments(run)
     total_samples, total_items = len(run.trace.get("t_s") or []), len(run.items.get("index") or [])
     return {
         "run": run,
@@ -84,6 +84,8 @@ def context(run: RunDetail) -> dict[str, Any]:
         "status_sentence": STATUSES.get(run.status),
         "marks": marks([asdict(flag) for flag in run.flags], "run"),
         "readings": readings(figures),
+        "moments": moments,
+        "moments_label": growth.label(moments),
         "portions": portions(figures, DEVICES.get(run.config.get("energy_boundary") or "", "device")),
         "waiting_share": waiting_share(figures),
         "phases": phases(run.ledger),

@@ -65,8 +65,46 @@
     };
   };
 
-  /* 2 accuracy against energy: both intervals, the frontier as a stepped line, numbers key the points to the table -- */
-  const CROWDED_PX = 22;
+  /* 2 the readings as they grow: each line is named where it ends, the names kept apart ------------------------ */
+  const NAME_PX = 15;
+  const drawNames = ({ ctx, chartArea, scales: { y } }, lines) => {
+    ctx.save();
+    ctx.font = font(600);
+    const ends = lines.map(({ label: name, borderColor, data }) => ({ name, borderColor, at: y.getPixelForValue(data.at(-1).y) }));
+    let above = -Infinity;
+    for (const { name, borderColor, at } of ends.sort((one, other) => one.at - other.at)) {
+      above = Math.max(at + 4, above + NAME_PX);
+      ctx.fillStyle = borderColor;
+      ctx.fillText(name, chartArea.right + 6, above);
+    }
+    ctx.restore();
+  };
+
+  kinds.growth = (figure) => {
+    const moments = rows(figure.dataset.table);
+    const shown = [["counter", "energy", []], ["integrated", "ink", [6, 4]], ["plug", "ink", [2, 3], "wall"]];
+    const datasets = shown.filter(([name]) => moments.at(-1)[name]).map(([name, token, dash, words = name]) => ({
+      ...line(moments.map((row) => ({ x: Number(row.since), y: number(row[name]) })), ink(token), dash), label: words,
+    }));
+    return {
+      type: "line",
+      data: { datasets },
+      options: {
+        layout: { padding: { right: 76 } },
+        scales: {
+          x: axis("Seconds since the first question (s)", { type: "linear", min: 0, max: Number(moments.at(-1).since) }),
+          y: axis("Energy (J)", { min: 0 }),
+        },
+        plugins: { tooltip: { callbacks: {
+          title: (hit) => `${hit[0].parsed.x.toFixed(1)} s`,
+          label: (hit) => `${hit.dataset.label} ${hit.parsed.y.toFixed(1)} J`,
+        } } },
+      },
+      plugins: [{ id: "context", afterDatasetsDraw(chart) { drawNames(chart, datasets); } }],
+    };
+  };
+
+  /* 3 accuracy against energy: both intervals, the frontier as a stepped line, numbers key the points to the table -- */
   const label = (ctx, text, x, y, align) => {
     ctx.textAlign = align;
     ctx.lineWidth = 3;
@@ -92,14 +130,24 @@
     ctx.fillText(`below your minimum of ${least} %`, chartArea.right - 8, chartArea.bottom - 8);
     ctx.restore();
   };
+  /* the pick and the frontier are numbered first; a number that finds no free place stays in the table and on hover */
+  const PLACES = [[9, -9, "start"], [-9, -9, "end"], [9, 17, "start"], [-9, 17, "end"]];
   const drawNumbers = ({ ctx, scales: { x, y } }, points) => {
     ctx.save();
     ctx.font = font(600);
-    const placed = points.map((point) => ({ ...point, atX: x.getPixelForValue(point.x), atY: y.getPixelForValue(point.y) }));
-    for (const { no, atX, atY } of placed) {
-      const isCrowded = placed.some((other) => other.no !== no
-        && Math.abs(other.atX - atX - CROWDED_PX) < CROWDED_PX && Math.abs(other.atY - atY + 8) < 18);
-      label(ctx, no, atX + (isCrowded ? -9 : 9), atY - 9, isCrowded ? "end" : "start");
+    const at = points.map((point) => ({ x: x.getPixelForValue(point.x), y: y.getPixelForValue(point.y) }));
+    const taken = at.map((dot) => ({ left: dot.x - 6, right: dot.x + 6, top: dot.y - 6, bottom: dot.y + 6 }));
+    const weight = (i) => (points[i].pick === "yes" ? 2 : points[i].front === "yes" ? 1 : 0);
+    for (const i of [...points.keys()].sort((one, other) => weight(other) - weight(one))) {
+      const width = ctx.measureText(points[i].no).width;
+      for (const [dx, dy, align] of PLACES) {
+        const left = at[i].x + dx - (align === "end" ? width : 0);
+        const box = { left, right: left + width, top: at[i].y + dy - 10, bottom: at[i].y + dy };
+        if (taken.some((other) => other.left < box.right && box.left < other.right && other.top < box.bottom && box.top < other.bottom)) continue;
+        taken.push(box);
+        label(ctx, points[i].no, at[i].x + dx, at[i].y + dy, align);
+        break;
+      }
     }
     ctx.restore();
   };
@@ -145,7 +193,7 @@
     };
   };
 
-  /* 3 one sweep: whiskers are intervals, the stock setting is ringed, a line joins settings that have an order ------ */
+  /* 4 one sweep: whiskers are intervals, the stock setting is ringed, a line joins settings that have an order ------ */
   const drawRings = ({ ctx, scales: { x, y } }, points) => {
     ctx.save();
     ctx.strokeStyle = ink("ink");
@@ -186,7 +234,7 @@
     };
   };
 
-  /* 4 cost of an answer by its length: items as points, the fit as a dashed line --------------------------------- */
+  /* 5 cost of an answer by its length: items as points, the fit as a dashed line --------------------------------- */
   kinds.fit = (figure) => {
     const { table, start, slope } = figure.dataset;
     const items = rows(table).filter((row) => row.j).map((row) => ({ x: Number(row.tokens), y: Number(row.j) }));

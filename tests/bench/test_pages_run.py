@@ -64,6 +64,22 @@ def test_the_chart_draws_the_samples_that_its_table_shows(client, recorded):
     assert any("chart.umd" in script.get("src", "") for script in page.all("script"))
 
 
+def grown(page):
+    """What the chart of the readings is drawn from."""
+    rows = [attributes for tag, attributes in page.elements if tag == "tr" and "data-integrated" in attributes]
+    return [(float(row["data-since"]), float(row["data-counter"]), float(row["data-integrated"])) for row in rows]
+
+
+def test_the_readings_grow_from_nothing_to_the_figures_of_the_api(client, recorded):
+    run = recorded["bfloat16", "arith_recorded", 1]
+    found = grown(page_of(client, run))
+    told = client.get(f"/api/v1/bench/runs/{run.pk}").json()["figures"]
+    assert found[0] == (0, 0, 0)
+    whole = (told["run_duration_s"], told["total_joules_gpu_counter"], told["total_joules_gpu"])
+    assert found[-1] == pytest.approx(whole)
+    assert found == sorted(found)
+
+
 def test_a_run_without_a_right_answer_has_no_headline(client, recorded):
     text = page_of(client, recorded["bfloat16", "gsm8k", 1]).text
     assert "Joules per correct answerundefined 0 of 15 correct" in text
@@ -159,7 +175,9 @@ def test_a_processor_is_not_called_a_card(client, submitter):
 def test_a_wall_meter_gets_its_own_line_and_column(client, submitter):
     trace = make_trace()
     walled = trace | {"wall_power_w": [180.0] * len(trace["t_s"])}
-    page = own_page(client, sent(submitter, trace=walled))
+    run = sent(submitter, trace=walled)
+    page = own_page(client, run)
+    assert float(page.values("data-plug")[-1]) == pytest.approx(run.figures["wall_joules"])
     assert len(page.values("data-wall")) == len(trace["t_s"])
     assert "Wall (W)" in page.text
     assert "dashed the wall meter" in page.text

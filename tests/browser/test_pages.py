@@ -56,8 +56,9 @@ def test_the_form_works_without_scripts(browser, site):
         page.get_by_role("button", name="Tier C").click()
         expect(page.locator("#hint-tier-c")).to_be_visible()
         page.goto(site["run"])
-        expect(page.locator("canvas")).to_be_hidden()
-        expect(page.locator("#trace tbody tr").first).to_be_visible()
+        for name in ("trace", "growth"):
+            expect(page.locator(f"[data-chart={name}] canvas")).to_be_hidden()
+            expect(page.locator(f"#{name} tbody tr").first).to_be_visible()
 
 
 def test_a_hint_opens_on_hover_and_on_focus_and_goes_with_escape(page, site):
@@ -74,13 +75,15 @@ def test_a_hint_opens_on_hover_and_on_focus_and_goes_with_escape(page, site):
     expect(hint).to_be_hidden()
 
 
-def test_the_trace_is_drawn_and_drawn_again_in_the_dark(page, site):
+@pytest.mark.parametrize("name", ["trace", "growth"])
+def test_a_chart_of_a_run_is_drawn_and_drawn_again_in_the_dark(page, site, name):
     page.goto(site["run"])
-    assert page.locator("canvas").evaluate(DRAWN)
-    light = page.locator("canvas").screenshot()
+    canvas = page.locator(f"[data-chart={name}] canvas")
+    assert canvas.evaluate(DRAWN)
+    light = canvas.screenshot()
     page.emulate_media(color_scheme="dark")
     page.wait_for_timeout(100)
-    assert page.locator("canvas").screenshot() != light
+    assert canvas.screenshot() != light
 
 
 def test_the_menu_of_a_phone_opens_with_the_keyboard(browser, site):
