@@ -1,4 +1,4 @@
-"""The SDK measures blocks and functions, and no fault of meter, disk or server ever fails the work."""
+"""The SDK measures blocks and functions, plain and asynchronous, nested and side by side, and reports each once."""
 
 import asyncio
 import functools
@@ -11,41 +11,11 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from asyncenergy_controller import AsyncEnergy
-from asyncenergy_controller.meters.base import MeterInfo
-from asyncenergy_controller.reporting import Spool
 from asyncenergy_controller.sdk import measure as measuring
-from asyncenergy_controller.sdk import sender as sending
 
-from tests.controller.report_server import LOST_ANSWER, report_server, slow
+from tests.controller.sdk_reports import reported
 
-AWAY = "http://127.0.0.1:9"
-
-
-@pytest.fixture
-def server():
-    with report_server() as fake:
-        yield fake
-
-
-@pytest.fixture(autouse=True)
-def folders(tmp_path, monkeypatch):
-    for name in ("CONFIG_DIR", "STATE_DIR", "DATA_DIR"):
-        monkeypatch.setenv(f"ASYNCENERGY_{name}", str(tmp_path / name.lower()))
-    monkeypatch.setenv("ASYNCENERGY_METER", "simulated")
-    monkeypatch.setenv("ASYNCENERGY_CONTROLLER_ID", "box")
-
-
-@pytest.fixture
-def energy(server):
-    with AsyncEnergy("ae_key", api_url=server.url) as energy:
-        yield energy
-
-
-def reported(server, energy):
-    """The runs that the server has when everything was sent."""
-    assert energy.flush().left == 0
-    return list(server.runs.values())
+pytestmark = pytest.mark.usefixtures("folders")
 
 
 def test_a_block_is_measured_and_reported(energy, server):
@@ -296,116 +266,6 @@ def test_tasks_side_by_side_have_no_energy_and_the_block_around_them_has(energy,
     assert len(reported(server, energy)) == 3
 
 
-def test_a_server_that_is_away_fails_no_work_and_gets_the_report_at_the_next_use(server, monkeypatch):
-    with AsyncEnergy("ae_key", api_url=server.url) as energy:
-        server.always = (503, {"detail": "busy", "code": "busy"})
-        with energy.measure() as run:
-            pass
-    assert server.runs == {}
-    server.always = None
-    with AsyncEnergy("ae_key", api_url=server.url) as later:
-        assert later.waiting().runs == 1
-        with later.measure() as second:
-            pass
-        assert {record["run_id"] for record in reported(server, later)} == {run.run_id, second.run_id}
-
-
-def test_a_slow_server_keeps_no_work_waiting(energy, server):
-    server.faults = [slow(0.6)]
-    begun_s = time.monotonic()
-    with energy.measure():
-        pass
-    assert time.monotonic() - begun_s < 0.5
-    assert len(reported(server, energy)) == 1
-
-
-def test_an_answer_that_was_lost_makes_no_second_run(energy, server):
-    server.faults = [LOST_ANSWER]
-    with energy.measure():
-        pass
-    assert len(reported(server, energy)) == 1
-    assert server.calls.count("/api/v1/runs") == 2
-
-
-def test_a_program_that_ends_at_once_still_sends_its_report(server):
-    code = f"""
-from asyncenergy_controller import AsyncEnergy
-with AsyncEnergy("ae_key", api_url={server.url!r}).measure() as run:
-    pass
-"""
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=20)
-    assert len(server.runs) == 1
-
-
-def test_a_spool_that_can_not_be_written_sends_the_report_at_once(energy, server, tmp_path):
-    (tmp_path / "state_dir").mkdir(exist_ok=True)
-    (tmp_path / "state_dir" / "spool").write_text("no folder")
-    with energy.measure() as run:
-        pass
-    assert list(server.runs) == [run.run_id]
-
-
-def test_without_disk_and_server_the_work_is_done_and_the_loss_is_logged(tmp_path, caplog):
-    (tmp_path / "state_dir").mkdir()
-    (tmp_path / "state_dir" / "spool").write_text("no folder")
-    with AsyncEnergy("ae_key", api_url=AWAY) as energy, energy.measure() as run:
-        pass
-    assert run.exit_status == "success"
-    assert f"The report of run {run.run_id} is lost" in caplog.text
-
-
-def test_without_any_login_the_work_is_done_and_the_report_kept(server, monkeypatch):
-    with AsyncEnergy(api_url=server.url) as energy:
-        with energy.measure():
-            pass
-        assert energy.waiting().runs == 1
-    assert server.calls == []
-
-
-@pytest.mark.parametrize("meter", ["nvml", "no such meter"])
-def test_a_meter_that_can_not_be_opened_fails_no_work(server, meter, monkeypatch):
-    with AsyncEnergy("ae_key", api_url=server.url, meter=meter) as energy:
-        with energy.measure() as run:
-            pass
-        assert run.energy_wh is None
-        assert "can't be opened" in run.reason
-        assert reported(server, energy)[0]["exit_status"] == "success"
-
-
-class Broken:
-    """A meter that gives up in the middle, and can't even be closed."""
-
-    name = "broken"
-
-    def info(self):
-        return MeterInfo(meter=self.name)
-
-    def read(self):
-        raise OSError("unplugged")
-
-    def close(self):
-        raise OSError("still unplugged")
-
-
-def test_a_meter_that_breaks_in_the_middle_fails_no_work(energy, monkeypatch, caplog):
-    monkeypatch.setattr(measuring, "_open", lambda settings: Broken())
-    with energy.measure():
-        done = True
-    assert done
-    assert "could not be reported" in caplog.text
-
-
-def test_a_spool_of_a_thousand_faults_fails_no_work(energy, monkeypatch, caplog):
-    def broken(*_):
-        raise ZeroDivisionError
-
-    monkeypatch.setattr(Spool, "put_run", broken)
-    with energy.measure():
-        done = True
-    assert done
-    assert "could not be reported" in caplog.text
-
-
 def test_many_threads_report_every_block_once(energy, server):
     def work(number):
         with energy.measure(f"job {number}") as run:
@@ -441,14 +301,3 @@ def test_importing_the_package_loads_no_sdk_before_it_is_asked_for():
     assert said.startswith("False <class 'asyncenergy_controller.sdk.energy.AsyncEnergy'>")
     with pytest.raises(ImportError):
         from asyncenergy_controller import NoSuchThing  # noqa: F401
-
-
-def test_closing_waits_only_a_little(server, monkeypatch):
-    monkeypatch.setattr(sending, "EXIT_WAIT_S", 0.1)
-    server.always = slow(0.5)
-    energy = AsyncEnergy("ae_key", api_url=server.url)
-    with energy.measure():
-        pass
-    begun_s = time.monotonic()
-    energy.close()
-    assert time.monotonic() - begun_s < 0.4

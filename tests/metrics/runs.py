@@ -91,3 +91,8 @@ def made_run(
         "trace": columns | (trace or {}),
         **run,
     }
+
+
+def steps(run: dict[str, Any]) -> range:
+    """The indices of a run's samples."""
+    return range(len(run["trace"]["t_s"]))
