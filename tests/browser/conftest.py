@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request
 
 from accounts.services import api_key_create
-from tests.bench.pages_corpus import publish_recorded_runs
+from tests.bench.pages_corpus import publish_recorded_runs, submit_recorded_run
 from tests.browser.chromium import CHROMIUM, chromium
 from tests.people import make_user
 from tests.scheduling.night import make_night
@@ -67,6 +67,9 @@ def site(live_server) -> Site:
         "cheapest": "/when-is-it-cheapest/?earliest=20:00",
         "unreadable": "/when-is-it-cheapest/?deadline=whenever",
         "missing": "/nowhere/",
+        "docs": "/api/docs",
+        "spent-letter": "/accounts/confirm/spent/",
+        "spent-reset": "/accounts/password/new/MQ/spent/",
         "login": "/accounts/login/",
         "signup": "/accounts/signup/",
         "reset": "/accounts/password/reset/",
@@ -79,12 +82,14 @@ def own(live_server, client) -> tuple[Site, dict[str, str]]:
     """The pages of an account, and the cookie that opens them."""
     user = make_user("owner@example.org", timezone="Europe/Prague")
     api_key_create(user=user, name="box under the desk", scope="bench")
+    submit_recorded_run(user)
     client.force_login(user)
     night = make_night(user)
     pages = {
         "account": "/accounts/",
         "keys": "/accounts/keys/",
         "password": "/accounts/password/",
+        "own-runs": "/bench/own/",
         "tonight": "/schedule/?whole",
         "workflows": "/schedule/workflows/",
         "workflow": f"/schedule/workflows/{night.workflow.pk}/",

@@ -7,13 +7,17 @@ import pytest
 from django.apps import apps
 from playwright.sync_api import expect
 
+from accounts.services import api_key_create
+from bench.models import Run
+from bench.services import board_rebuild, run_publish
 from tests.bench.pages_corpus import make_row, publish_run_with_a_fit
 from tests.bench.test_pages_data import sweep
 from tests.bench.test_pages_picker import row
 from tests.browser.chromium import NARROW, window
 from tests.browser.conftest import Complaints
 from tests.browser.test_pages import DRAWN
-from tests.people import make_maintainer, make_user
+from tests.people import PASSWORD, make_maintainer, make_user
+from tests.wire.bundles import make_bundle
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 RED = """([canvas, token]) => {
@@ -141,4 +145,35 @@ def test_the_fit_of_a_run_is_drawn_over_its_items(page, live_server):
     page.goto(f"{live_server.url}/bench/runs/{run.pk}/")
     canvas = page.locator("[data-chart=fit] canvas")
     assert canvas.evaluate(DRAWN)
+    assert complaints.heard == []
+
+
+def test_a_submitter_follows_a_run_from_upload_to_the_board(page, live_server):
+    grant = import_module("bench.migrations.0002_grant_moderation").grant
+    grant(apps, None)  # tests before this one emptied all tables
+    submitter = make_user()
+    _, secret = api_key_create(user=submitter, name="box", scope="bench")
+    answer = page.request.post(
+        f"{live_server.url}/api/v1/bench/submissions", data=make_bundle(), headers={"X-API-Key": secret}
+    )
+    assert answer.status == 201
+    complaints = Complaints(page)
+    page.goto(f"{live_server.url}/accounts/login/?next=/bench/own/")
+    page.get_by_label("E-mail").fill(submitter.email)
+    page.get_by_label("Password").fill(PASSWORD)
+    page.keyboard.press("Enter")
+    state = page.locator("td[data-label=State]")
+    expect(state).to_have_text("waiting")
+    page.get_by_role("link", name="example-3b").click()
+    expect(page).to_have_url(answer.json()["url"])
+    expect(page.locator(".notice")).to_contain_text("waits for a maintainer")
+    run_publish(run=Run.objects.get(), by=make_maintainer())
+    board_rebuild()
+    page.get_by_role("link", name="Your runs").first.click()
+    expect(state).to_have_text("published")
+    page.get_by_role("link", name="Leaderboard").click()
+    page.get_by_role("rowheader").get_by_role("link", name="example-3b").click()
+    page.get_by_role("region", name="Runs").get_by_role("link").click()
+    expect(page).to_have_url(answer.json()["url"])
+    expect(page.locator(".notice")).to_have_count(0)
     assert complaints.heard == []
