@@ -13,9 +13,7 @@ from tests.browser.conftest import Complaints
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 AXE = (Path(__file__).parent / "vendor" / "axe.min.js").read_text()
 REFUSED = {"missing", "spent-letter", "spent-reset"}  # whose status is an error, which the browser says itself
-FOREIGN = {
-    "docs"
-}  # Swagger UI's own colours fall short; /bench/api/ and openapi.json say the same
+FOREIGN = {"docs"}  # Swagger UI's own colours fall short; /bench/api/ and openapi.json say the same
 PROGRAMS = ("api/v1/", "auth/", "admin/", "mcp")
 FILES = (".json", ".txt", ".xml", "<str:name>", "health")
 WCAG = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa")
