@@ -156,6 +156,13 @@ def test_a_server_that_fails_costs_the_cap_alone(client, settings, info, nvml, s
     assert_uncapped(client, settings, info, nvml, "")
 
 
+def test_a_moment_without_the_server_costs_no_cap(client, settings, info, nvml, server):
+    busy = (503, {"detail": "busy"})
+    server.will(cap_path(settings, info), busy, (200, {"recommended_cap_w": 450.0, "source": "own_runs"}))
+    with capped(client, settings, info) as cap:
+        assert cap.cap_w == 450
+
+
 def test_a_server_that_is_not_there_costs_the_cap_alone(tmp_path, info, nvml):
     away = settings_for("http://127.0.0.1:9", tmp_path, **ALLOWED)
     with ServerClient(away, attempts=1) as client:
@@ -163,7 +170,7 @@ def test_a_server_that_is_not_there_costs_the_cap_alone(tmp_path, info, nvml):
 
 
 def test_a_job_waits_only_a_little_for_a_server_that_does_not_answer(tmp_path, info, nvml, monkeypatch, caplog):
-    monkeypatch.setattr(server_client, "CAP_TIMEOUT_S", 0.1)
+    monkeypatch.setattr(server_client, "CAP_WITHIN_S", 0.1)
     with report_server() as hanging:
         hanging.always = slow(0.4)
         patient = settings_for(hanging, tmp_path, **ALLOWED)

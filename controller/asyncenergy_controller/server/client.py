@@ -14,7 +14,7 @@ from asyncenergy_controller.settings import Settings
 
 ATTEMPTS = 3
 PAGE = 500
-CAP_TIMEOUT_S = 5.0
+CAP_WITHIN_S = 5.0
 
 Json = Mapping[str, Any]
 
@@ -120,7 +120,7 @@ class ServerClient:
         Raises RequestRefused with status 404 for a node that the server doesn't know.
         """
         path = f"/api/v1/bench/nodes/{quote(node_hash, safe='')}/recommended-cap"
-        answer = self._asked("GET", path, timeout_s=CAP_TIMEOUT_S)
+        answer = self._asked("GET", path, within_s=CAP_WITHIN_S)
         return RecommendedCap(finite_number(answer.get("recommended_cap_w")), text(answer.get("source")))
 
     def upsert_node(self, body: Json) -> dict[str, Any]:

@@ -14,6 +14,9 @@ from asyncenergy_controller.settings import Settings
 from asyncenergy_controller.tls import trusted_roots
 
 FIRST_WAIT_S = 0.2
+LONGEST_S = 45.0
+"""After this a call is not repeated again."""
+URGENT_ATTEMPTS = 3
 
 
 class Connection:
@@ -33,14 +36,18 @@ class Connection:
         answer = decoded(self._send("POST", path, json={"email": email, "password": password}))
         return self._keep(answer, email)
 
-    def repeated(self, method: str, path: str, **body: Any) -> dict[str, Any]:
-        """An idempotent call: repeated while the server can't be reached or says "not now". Raises ServerError."""
+    def repeated(self, method: str, path: str, *, within_s: float | None = None, **body: Any) -> dict[str, Any]:
+        """An idempotent call: repeated while the server can't be reached or says "not now". Raises ServerError.
+
+        `within_s` is for callers that neither come again nor wait long: it is repeated, all in that time.
+        """
+        attempts, limit_s = (self._attempts, LONGEST_S) if within_s is None else (URGENT_ATTEMPTS, within_s)
         passing = (NotNow, ServerUnreachable)
         for attempt in stamina.retry_context(
-            on=passing, attempts=self._attempts, wait_initial=FIRST_WAIT_S, wait_jitter=0.1
+            on=passing, attempts=attempts, timeout=limit_s, wait_initial=FIRST_WAIT_S, wait_jitter=0.1
         ):
             with attempt:
-                return decoded(self._authorised(method, path, **body))
+                return decoded(self._authorised(method, path, timeout_s=within_s, **body))
         raise AssertionError("the last attempt returns or raises")
 
     def _authorised(self, method: str, path: str, **body: Any) -> httpx2.Response:
