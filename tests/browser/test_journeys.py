@@ -47,6 +47,7 @@ def test_a_visitor_finds_the_best_model_for_a_gpu(page, live_server):
     page.get_by_role("link", name="Measure", exact=True).click()
     page.get_by_role("link", name="Picker").click()
     expect(page.locator("#answer")).to_contain_text("model-c")
+    page.wait_for_load_state()  # before it, a choice is heard by nobody yet
     page.evaluate("window.sameDocument = true")
     page.get_by_label("My GPU is").select_option("RTX 3090")
     expect(page.locator("#answer")).to_contain_text("model-a")
