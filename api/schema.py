@@ -1,4 +1,4 @@
-"""The OpenAPI document: generated once, and served to programs and to the Swagger page."""
+"""The OpenAPI document: generated once, and served to programs and to the page for readers."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -9,13 +9,14 @@ from django.utils.decorators import method_decorator
 from django.views.decorators.http import conditional_page
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.generators import SchemaGenerator
+from drf_spectacular.plumbing import get_lib_doc_excludes
 from drf_spectacular.renderers import OpenApiJsonRenderer
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 
-from api.views import PublicView
+from api.views import ApiView, PublicView
 
 
 class BearerScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]  # the library has no types here
@@ -54,6 +55,11 @@ ERROR_RESPONSE = {
     "description": "Every refusal has this shape.",
     "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}},
 }
+
+
+def words_of_no_call() -> list[type]:
+    """Classes whose docstrings speak to programmers of the server: a call without words of its own has none."""
+    return [*get_lib_doc_excludes(), ApiView, PublicView]  # type: ignore[no-untyped-call]  # as above
 
 
 def describe_errors(result: dict[str, Any], generator: Any, request: Any, public: bool) -> dict[str, Any]:

@@ -1,18 +1,9 @@
 from django.urls import URLPattern, URLResolver, include, path
-from drf_spectacular.views import SpectacularSwaggerSplitView
 
+from api.pages import docs
 from api.schema import Health, OpenApi
 from api.v1 import auth
 from api.v1.bench_corpus import Llms, Snapshot
-
-# The script is a request of its own, as the content security policy wants it.
-docs = SpectacularSwaggerSplitView.as_view(
-    template_name="api/docs.html",
-    url_name="api:openapi",
-    authentication_classes=[],
-    permission_classes=[],
-    throttle_classes=[],
-)
 
 app_name = "api"
 urlpatterns: list[URLPattern | URLResolver] = [

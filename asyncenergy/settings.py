@@ -74,7 +74,6 @@ INSTALLED_APPS = [
     "simple_history",
     "rest_framework",
     "drf_spectacular",
-    "drf_spectacular_sidecar",
     "django_filters",
     "corsheaders",
     "csp",
@@ -217,9 +216,7 @@ SPECTACULAR_SETTINGS = {
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "SERVE_INCLUDE_SCHEMA": False,
     "COMPONENT_SPLIT_REQUEST": True,
-    "SWAGGER_UI_DIST": "SIDECAR",
-    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
-    "SWAGGER_UI_SETTINGS": {"deepLinking": True, "validatorUrl": None},
+    "GET_LIB_DOC_EXCLUDES": "api.schema.words_of_no_call",
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
         "api.schema.describe_errors",
