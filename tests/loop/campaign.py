@@ -9,6 +9,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -158,7 +159,7 @@ class Campaign:
         self.box.start()
         self.proxy.weather = self.weather
         kills = self._kills()
-        for (instant, whom), (next_instant, _) in zip(kills, [*kills[1:], (self.ends, "")], strict=True):
+        for (instant, whom), (next_instant, _) in pairwise([*kills, (self.ends, "")]):
             self.clock.sleep_until(instant)
             if whom == "server":
                 self.server.kill()
