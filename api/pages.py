@@ -1,6 +1,8 @@
 """The page of the API for people."""
 
 import json
+from functools import cache
+from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -15,6 +17,11 @@ from api.schema import schema_json
 @require_safe
 def docs(request: HttpRequest) -> HttpResponse:
     """Every call with its parameters and answers, from the same document that programs read."""
+    return render(request, "api/docs.html", {"section": "measure", **_reference()})
+
+
+@cache
+def _reference() -> dict[str, Any]:
+    """The document is the same for the life of the process."""
     document = json.loads(schema_json())
-    context = {"section": "measure", "sections": reference.sections(document), "shapes": reference.shapes(document)}
-    return render(request, "api/docs.html", context)
+    return {"sections": reference.sections(document), "shapes": reference.shapes(document)}

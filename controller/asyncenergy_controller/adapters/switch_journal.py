@@ -8,9 +8,9 @@ from pathlib import Path
 import psutil
 
 from asyncenergy_controller.bench.files import PRIVATE_FILE, FileUnreadable, read_json, write_json
+from asyncenergy_controller.liveness import still_runs
 
 FOLDER = "switches"
-CREATE_TIME_SLACK_S = 2.0
 NOBODY = 0
 
 
@@ -24,14 +24,8 @@ class Held:
     pid_created_s: float
 
     def is_held(self) -> bool:
-        """Say whether that process still runs; its id alone may have been given to another."""
-        if self.pid == NOBODY:
-            return False
-        try:
-            created_s = psutil.Process(self.pid).create_time()
-        except psutil.Error:
-            return False
-        return abs(created_s - self.pid_created_s) < CREATE_TIME_SLACK_S
+        """Say whether that process still runs."""
+        return self.pid != NOBODY and still_runs(self.pid, self.pid_created_s)
 
 
 class SwitchJournal:

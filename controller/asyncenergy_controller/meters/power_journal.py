@@ -6,11 +6,8 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-import psutil
-
 from asyncenergy_controller.errors import ControllerError
-
-CREATE_TIME_SLACK_S = 2.0
+from asyncenergy_controller.liveness import still_runs
 
 
 class JournalBroken(ControllerError):
@@ -32,12 +29,8 @@ class Entry:
     clock_locked: bool = False
 
     def is_alive(self) -> bool:
-        """Say whether the process that wrote it still runs; its id alone may have been given to another."""
-        try:
-            created_s = psutil.Process(self.pid).create_time()
-        except psutil.Error:
-            return False
-        return abs(created_s - self.pid_created_s) < CREATE_TIME_SLACK_S
+        """Say whether the process that wrote it still runs."""
+        return still_runs(self.pid, self.pid_created_s)
 
     def is_ours(self) -> bool:
         return self.pid == os.getpid() and self.is_alive()
