@@ -7,7 +7,6 @@ Ends with an error where it costs more than 0.5 % of one core or 60 MB.
 
 import json
 import os
-import socket
 import subprocess
 import sys
 import time
@@ -20,6 +19,7 @@ from typing import Any
 import psutil
 
 from benchmarks.site import fresh_site
+from tests.servers import wait_until_open
 
 ROOT = Path(__file__).resolve().parent.parent
 PORT = 8931
@@ -47,7 +47,7 @@ def main() -> None:
     with fresh_site() as folder:
         key, workflow_ids = _account_with_jobs()
         with _running([*SERVER, "--port", str(PORT)], {}):
-            _wait_until_open(PORT)
+            wait_until_open(PORT, STOP_LIMIT_S)
             home = _home(folder / "box", workflow_ids)
             variables = _settings(home, key)
             with _running([sys.executable, "-m", "asyncenergy_controller", "run"], variables) as loop:
@@ -108,16 +108,6 @@ def _home(home: Path, workflow_ids: list[str]) -> Path:
 def _settings(home: Path, key: str) -> dict[str, str]:
     folders = {f"ASYNCENERGY_{name.upper()}_DIR": str(home / name) for name in ("config", "data", "state")}
     return folders | {"ASYNCENERGY_API_URL": f"http://127.0.0.1:{PORT}", "ASYNCENERGY_API_KEY": key}
-
-
-def _wait_until_open(port: int) -> None:
-    give_up_at = time.monotonic() + STOP_LIMIT_S
-    while time.monotonic() < give_up_at:
-        with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        time.sleep(0.1)
-    raise TimeoutError(f"nothing listens on port {port}")
 
 
 @contextmanager

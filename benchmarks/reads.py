@@ -8,7 +8,6 @@ one. Blocks of requests alternate, so that other work on the machine meets all o
 
 import http.client
 import os
-import socket
 import subprocess
 import sys
 import time
@@ -22,6 +21,7 @@ from urllib.parse import urlsplit, urlunsplit
 import psycopg
 
 from benchmarks.site import site_variables
+from tests.servers import free_port, wait_until_open
 
 ROOT = Path(__file__).resolve().parent.parent
 HEALTH = "/health"
@@ -88,15 +88,13 @@ def fill(url: str, folder: Path, bundles: int, v3_runs: int = 0) -> str:
 @contextmanager
 def served(server: str, url: str, folder: Path) -> Iterator[int]:
     """The site under this server; yields its port."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
+    port = free_port()
     command = [sys.executable, *(part.format(port=port) for part in SERVERS[server])]
     process = subprocess.Popen(
         command, cwd=ROOT, env=site_variables(folder, url), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
     try:
-        _wait_until_it_answers(port)
+        wait_until_open(port, START_LIMIT_S)
         yield port
     finally:
         process.terminate()
@@ -135,16 +133,6 @@ def _block(port: int, path: str) -> list[float]:
         if answer.status != 200:
             raise RuntimeError(f"{path} answered {answer.status}")
     return found
-
-
-def _wait_until_it_answers(port: int) -> None:
-    give_up_at = time.monotonic() + START_LIMIT_S
-    while time.monotonic() < give_up_at:
-        with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        time.sleep(0.1)
-    raise TimeoutError(f"nothing answers on port {port}")
 
 
 def table(title: str, readings: Sequence[Reading], before: Mapping[str, Reading] | None = None) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Processes that tests start and speak to."""
+"""Processes that tests and benchmarks start and speak to."""
 
 import socket
 import time
@@ -13,8 +13,8 @@ def free_port() -> int:
     return port
 
 
-def wait_until_open(port: int) -> None:
-    give_up_at = time.monotonic() + START_LIMIT_S
+def wait_until_open(port: int, limit_s: float = START_LIMIT_S) -> None:
+    give_up_at = time.monotonic() + limit_s
     while time.monotonic() < give_up_at:
         with socket.socket() as probe:
             if probe.connect_ex(("127.0.0.1", port)) == 0:

@@ -87,6 +87,17 @@ def crawl(client, start: str = "/", most: int = 400) -> tuple[dict[str, Page], d
     return pages, statuses
 
 
+def dead_anchors(pages: dict[str, Page]) -> list[tuple[str, str]]:
+    """Links to a place that their page lacks: where they stand, and the link."""
+    dead = []
+    for address, page in pages.items():
+        for href in page.values("href"):
+            target, _, anchor = urljoin(address, href).partition("#")
+            if anchor and target in pages and anchor not in pages[target].values("id"):
+                dead.append((address, href))
+    return dead
+
+
 def _links(page: Page) -> list[str]:
     links = page.values("href") + page.values("src")
     return [link for link in links if not link.startswith(("#", "http:", "https:", "mailto:", "data:"))]

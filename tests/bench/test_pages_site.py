@@ -2,7 +2,6 @@
 
 from collections import Counter
 from pathlib import Path
-from urllib.parse import urljoin
 
 import pytest
 from django.db import transaction
@@ -11,7 +10,7 @@ from django.urls import reverse
 
 from learn.sitemaps import PAGES
 from tests.bench.pages_corpus import make_row, publish_recorded_runs
-from tests.bench.pages_html import crawl, read
+from tests.bench.pages_html import crawl, dead_anchors, read
 from tests.conftest import NOON
 from tests.scheduling.people import make_market
 
@@ -84,11 +83,7 @@ def test_no_page_carries_inline_code_or_style(pages):
 
 
 def test_every_anchor_on_a_page_exists(pages):
-    for address, page in pages.items():
-        for href in page.values("href"):
-            target, _, anchor = urljoin(address, href).partition("#")
-            if anchor and target in pages:
-                assert anchor in pages[target].values("id"), (address, href)
+    assert dead_anchors(pages) == []
 
 
 def test_a_chart_is_the_only_reason_to_load_chart_js(pages):

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler
 
-from tests.controller.fake_engine import on_loopback
+from tests.controller.fake_engine import on_loopback, send_json
 
 ACCEPTED = {"id": "11111111-2222-3333-4444-555555555555", "status": "accepted", "flags": [], "url": "/x", "runs": []}
 
@@ -52,11 +52,7 @@ def fake_server():
             body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
             fake.asked.append(Asked(self.command, self.path, dict(self.headers), body))
             status, answer = fake.answer(self.path)
-            sent = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
-            self.send_response(status)
-            self.send_header("Content-Length", str(len(sent)))
-            self.end_headers()
-            self.wfile.write(sent)
+            send_json(self, status, answer)
 
         do_GET = do_POST
 

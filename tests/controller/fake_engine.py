@@ -108,7 +108,8 @@ class _Server(ThreadingHTTPServer):
 
 
 def send_json(handler: BaseHTTPRequestHandler, status: int, value: Any) -> None:
-    content = json.dumps(value).encode()
+    """Bytes go as they are."""
+    content = value if isinstance(value, bytes) else json.dumps(value).encode()
     handler.send_response(status)
     handler.send_header("Content-Type", "application/json")
     handler.send_header("Content-Length", str(len(content)))

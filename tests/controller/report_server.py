@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler
 
 from asyncenergy_controller.settings import load_settings
 
-from tests.controller.fake_engine import on_loopback
+from tests.controller.fake_engine import on_loopback, send_json
 
 
 def slow(seconds):
@@ -97,11 +97,7 @@ def report_server(fake=None):
             if fault is LOST_ANSWER:
                 self.close_connection = True
                 return
-            sent = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
-            self.send_response(status)
-            self.send_header("Content-Length", str(len(sent)))
-            self.end_headers()
-            self.wfile.write(sent)
+            send_json(self, status, answer)
 
         do_GET = do_POST
 

@@ -8,13 +8,6 @@ from asyncenergy_controller.reporting import RunRecord, open_spool
 from asyncenergy_controller.settings import load_settings
 
 from tests.controller.bench_cli import Box
-from tests.controller.report_server import report_server
-
-
-@pytest.fixture
-def server():
-    with report_server() as fake:
-        yield fake
 
 
 @pytest.fixture

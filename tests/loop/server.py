@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import time
@@ -10,6 +9,8 @@ import urllib.error
 import urllib.request
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from tests.servers import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
 START_LIMIT_S = 60.0
@@ -35,12 +36,6 @@ def migrate(folder: Path) -> Path:
     command = [sys.executable, "manage.py", "migrate", "--no-input", "-v", "0"]
     subprocess.run(command, cwd=ROOT, env=server_env(folder), check=True, timeout=START_LIMIT_S)
     return folder
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 @dataclass

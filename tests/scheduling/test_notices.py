@@ -5,7 +5,6 @@ from datetime import timedelta
 from smtplib import SMTPException
 
 import pytest
-import time_machine
 from django.core.mail import get_connection
 
 from scheduling.errors import NoticeFailed
@@ -21,16 +20,10 @@ from tests.bench.pages_html import read
 from tests.people import key_client
 from tests.scheduling.people import NOON, at, make_market, make_workflow, placement_of, plan
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("noon")]
 ALL = {"failed_runs": True, "unmatched_workflows": True, "quiet_controllers": True}
 HOOK = "https://hooks.example.org/x"
 PAGE = "/schedule/notices/"
-
-
-@pytest.fixture(autouse=True)
-def clock():
-    with time_machine.travel(NOON, tick=False) as traveller:
-        yield traveller
 
 
 @pytest.fixture
@@ -213,7 +206,7 @@ def test_an_address_that_is_not_confirmed_gets_nothing(owner, mailoutbox):
     assert "is not confirmed yet" in Notice.objects.get().last_error
 
 
-def test_a_letter_that_is_not_taken_is_sent_again(owner, mailoutbox, monkeypatch, clock):
+def test_a_letter_that_is_not_taken_is_sent_again(owner, mailoutbox, monkeypatch, noon):
     fail(owner)
 
     def refuse(*args, **kwargs):
@@ -225,17 +218,17 @@ def test_a_letter_that_is_not_taken_is_sent_again(owner, mailoutbox, monkeypatch
     assert "busy" in Notice.objects.get().last_error
     send_notices()
     assert mailoutbox == []
-    clock.shift(timedelta(minutes=1))
+    noon.shift(timedelta(minutes=1))
     send_notices()
     assert len(mailoutbox) == 1
 
 
-def test_a_webhook_gets_json_with_the_same_id_in_every_attempt(owner, hook, clock, mailoutbox):
+def test_a_webhook_gets_json_with_the_same_id_in_every_attempt(owner, hook, noon, mailoutbox):
     account_update(account=owner, webhook_url=HOOK)
     run = fail(owner)
     hook.broken = "hooks.example.org answered with status 503."
     send_notices()
-    clock.shift(timedelta(minutes=1))
+    noon.shift(timedelta(minutes=1))
     hook.broken = ""
     send_notices()
     (url, first, headers), (_, second, _) = hook.calls
@@ -245,7 +238,7 @@ def test_a_webhook_gets_json_with_the_same_id_in_every_attempt(owner, hook, cloc
     assert (Notice.objects.get().attempts, mailoutbox) == (2, [])
 
 
-def test_pauses_grow_and_after_about_a_day_it_is_given_up(owner, hook, clock):
+def test_pauses_grow_and_after_about_a_day_it_is_given_up(owner, hook, noon):
     account_update(account=owner, webhook_url=HOOK)
     fail(owner)
     hook.broken = "no answer"
@@ -256,7 +249,7 @@ def test_pauses_grow_and_after_about_a_day_it_is_given_up(owner, hook, clock):
         if notice.next_attempt_at is None:
             break
         moments.append(notice.next_attempt_at - NOON)
-        clock.move_to(notice.next_attempt_at)
+        noon.move_to(notice.next_attempt_at)
     pauses = [later - sooner for sooner, later in zip([timedelta(0), *moments], moments, strict=False)]
     assert pauses == [min(timedelta(minutes=2**n), timedelta(hours=6)) for n in range(12)]
     assert timedelta(hours=24) < moments[-1] < timedelta(hours=30)
@@ -347,7 +340,7 @@ def test_the_api_sets_the_webhook_too(submitter):
     assert api.patch("/api/v1/account", {"webhook_url": ""}).json()["webhook_url"] == ""
 
 
-def test_the_page_says_how_each_notice_went(client, owner, hook, clock):
+def test_the_page_says_how_each_notice_went(client, owner, hook, noon):
     client.force_login(owner)
     account_update(account=owner, webhook_url=HOOK)
     fail(owner)
@@ -355,18 +348,18 @@ def test_the_page_says_how_each_notice_went(client, owner, hook, clock):
     send_notices()
     assert "waiting1 attempt, next Thu 12:01. hooks.example.org gave no answer." in read(client.get(PAGE)).text
     hook.broken = ""
-    clock.shift(timedelta(minutes=1))
+    noon.shift(timedelta(minutes=1))
     send_notices()
     assert "sentThu 12:01" in read(client.get(PAGE)).text
 
 
-def test_a_test_can_be_asked_for_and_not_without_end(client, submitter, settings, clock):
+def test_a_test_can_be_asked_for_and_not_without_end(client, submitter, settings, noon):
     settings.THROTTLES = settings.THROTTLES | {"mail": 2}
     client.force_login(submitter)
     answers = []
     for _ in range(3):
         answers.append(client.post(f"{PAGE}test/", follow=True).text)
-        clock.shift(timedelta(seconds=1))
+        noon.shift(timedelta(seconds=1))
     assert ["on its way" in text for text in answers] == [True, True, False]
     assert "too many tests" in answers[-1]
     assert Notice.objects.count() == 2

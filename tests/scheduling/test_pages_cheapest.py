@@ -3,22 +3,15 @@
 from datetime import timedelta
 
 import pytest
-import time_machine
 
 from scheduling.models import Market
 from scheduling.selectors.windows import cheapest_window
 from tests.bench.pages_html import read
 from tests.scheduling.people import NOON, at, make_market, publish
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("noon")]
 PAGE = "/when-is-it-cheapest/"
 NIGHT = [0.30] * 24 + [0.25, 0.20, 0.10, 0.12, 0.20, 0.28] + [0.40] * 18
-
-
-@pytest.fixture(autouse=True)
-def clock():
-    with time_machine.travel(NOON, tick=False) as traveller:
-        yield traveller
 
 
 @pytest.fixture
@@ -101,7 +94,7 @@ def test_a_site_without_any_market_says_so(client, db):
     assert "No prices are known now" in ask(client).text
 
 
-def test_times_are_those_of_the_market(client, clock):
+def test_times_are_those_of_the_market(client, noon):
     market = make_market(*NIGHT)
     Market.objects.filter(pk=market.pk).update(timezone="Europe/Berlin")
     page = ask(client, hours="2", deadline="by 7am")
@@ -110,8 +103,8 @@ def test_times_are_those_of_the_market(client, clock):
     assert [times["datetime"] for times in page.all("time")][0] == "2026-08-21T04:00:00+02:00"
 
 
-def test_an_hour_that_comes_twice_is_two_rows_and_marks_stay_on_the_clock(client, clock):
-    clock.move_to(NOON.replace(month=10, day=24))
+def test_an_hour_that_comes_twice_is_two_rows_and_marks_stay_on_the_clock(client, noon):
+    noon.move_to(NOON.replace(month=10, day=24))
     start = NOON.replace(month=10, day=24, hour=0)
     market = make_market(slug="berlin")
     Market.objects.filter(pk=market.pk).update(timezone="Europe/Berlin")

@@ -5,14 +5,13 @@ from datetime import timedelta
 from decimal import Decimal
 
 import pytest
-import time_machine
 
 from scheduling.models import Controller, SchedulingAccount, Tariff
 from scheduling.services.account import account_update, controller_contact
 from tests.bench.pages_html import read
-from tests.scheduling.people import NOON, make_market, make_workflow, plan
+from tests.scheduling.people import NOON, make_workflow, plan
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("noon")]
 PAGE = "/schedule/settings/"
 SAID = {
     "timezone": "Europe/Prague",
@@ -24,19 +23,6 @@ SAID = {
     "grid_periods": "mon-fri 22:00-06:00 0.04\nsat,sun 06:00-22:00 0.03",
     "vat": "21",
 }
-
-
-@pytest.fixture(autouse=True)
-def clock():
-    with time_machine.travel(NOON, tick=False) as traveller:
-        yield traveller
-
-
-@pytest.fixture
-def own(client, submitter):
-    make_market(*[0.30] * 24 + [0.10] * 24 + [0.30] * 48)
-    client.force_login(submitter)
-    return client
 
 
 def test_what_is_saved_is_what_the_plan_reckons_with(own, submitter):

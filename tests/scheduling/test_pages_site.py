@@ -2,13 +2,12 @@
 
 from collections import Counter
 from pathlib import Path
-from urllib.parse import urljoin
 
 import pytest
 from django.db import transaction
 from django.test import Client
 
-from tests.bench.pages_html import crawl
+from tests.bench.pages_html import crawl, dead_anchors
 from tests.bench.test_pages_site import HANDLERS
 from tests.people import make_user
 from tests.scheduling.night import make_night
@@ -67,11 +66,7 @@ def test_every_page_has_a_title_and_a_description(pages):
 
 
 def test_every_anchor_on_a_page_exists(pages):
-    for address, page in pages.items():
-        for href in page.values("href"):
-            target, _, anchor = urljoin(address, href).partition("#")
-            if anchor and target in pages:
-                assert anchor in pages[target].values("id"), (address, href)
+    assert dead_anchors(pages) == []
 
 
 def test_a_chart_has_its_tables_and_is_the_only_reason_to_load_chart_js(pages):

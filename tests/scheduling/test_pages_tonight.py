@@ -4,22 +4,15 @@ from datetime import timedelta
 from decimal import Decimal
 
 import pytest
-import time_machine
 
 from scheduling.models import ScheduleVersion
 from scheduling.services.account import account_update
 from scheduling.services.workflows import workflow_skip_next
 from tests.bench.pages_html import read
-from tests.scheduling.people import NOON, at, make_market, make_workflow, placement_of, plan
+from tests.scheduling.people import at, make_market, make_workflow, placement_of, plan
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("noon")]
 DAY = [0.25, 0.20, 0.10, 0.12, 0.20, 0.28] + [0.40] * 6 + [0.30] * 12
-
-
-@pytest.fixture(autouse=True)
-def clock():
-    with time_machine.travel(NOON, tick=False) as traveller:
-        yield traveller
 
 
 @pytest.fixture
@@ -130,11 +123,11 @@ def test_tonight_is_a_day_and_the_rest_of_the_plan_a_press_away(own, submitter):
     assert len(drawn(look(own, "/schedule/?whole"), "data-runs")) == 2
 
 
-def test_what_is_over_is_not_shown_and_the_bound_stays_that_of_its_plan(own, submitter, clock):
+def test_what_is_over_is_not_shown_and_the_bound_stays_that_of_its_plan(own, submitter, noon):
     make_workflow(submitter, name="late", deadline="by 9am", recurrence="none", earliest_start="2026-08-21T07:30")
     make_workflow(submitter, name="early", recurrence="none")
     first = plan(submitter)
-    clock.move_to(at(4, 21))
+    noon.move_to(at(4, 21))
     page = look(own)
     assert [row["data-name"] for row in drawn(page, "data-runs")] == ["late"]
     assert f"all of plan {first.number} costs" in page.text
@@ -189,12 +182,12 @@ def test_times_are_by_the_owners_clock(own, submitter):
     assert "America/New_York" in page.text
 
 
-def test_a_new_version_without_a_new_plan_keeps_the_prices_of_its_plan(own, submitter, clock):
+def test_a_new_version_without_a_new_plan_keeps_the_prices_of_its_plan(own, submitter, noon):
     make_workflow(submitter)
     second = make_workflow(submitter, name="other")
     plan(submitter)
     workflow_skip_next(workflow=second)
     version = ScheduleVersion.objects.first()
     assert version.based_on is not None
-    clock.shift(timedelta(minutes=5))
+    noon.shift(timedelta(minutes=5))
     assert len(drawn(look(own), "data-price")) > 12

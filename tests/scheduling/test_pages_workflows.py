@@ -1,14 +1,13 @@
 """Workflows in the browser: made, changed, paused, skipped, run at once, deleted, by forms that need no script."""
 
 import pytest
-import time_machine
 from django.test import Client
 
 from scheduling.models import Occurrence, RunRecord, Workflow
 from tests.bench.pages_html import read
-from tests.scheduling.people import NOON, make_market, make_workflow, plan
+from tests.scheduling.people import NOON, make_workflow, plan
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("noon")]
 LIST = "/schedule/workflows/"
 SAID = {
     "name": "nightly embeddings",
@@ -19,19 +18,6 @@ SAID = {
     "earliest_start": "22:00",
     "recurrence": "daily",
 }
-
-
-@pytest.fixture(autouse=True)
-def clock():
-    with time_machine.travel(NOON, tick=False) as traveller:
-        yield traveller
-
-
-@pytest.fixture
-def own(client, submitter):
-    make_market(*[0.30] * 24 + [0.10] * 24 + [0.30] * 48)
-    client.force_login(submitter)
-    return client
 
 
 def page_of(client, workflow, more=""):
