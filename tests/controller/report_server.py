@@ -85,7 +85,12 @@ def report_server(fake=None):
         wbufsize = -1
 
         def do_POST(self):
-            body = json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))) or b"null")
+            length = int(self.headers.get("Content-Length", 0))
+            raw = self.rfile.read(length)
+            if len(raw) < length:  # its sender was killed
+                self.close_connection = True
+                return
+            body = json.loads(raw or b"null")
             with fake.lock:
                 fake.calls.append(self.path)
                 fake.headers.append(dict(self.headers))

@@ -1,10 +1,12 @@
 """The spool under many faults at once: kills, lost answers, refusals and outages; nothing is lost and nothing twice."""
 
 import random
+import socket
 import subprocess
 import sys
 import time
 from collections import Counter
+from urllib.parse import urlsplit
 
 import pytest
 from asyncenergy_controller.reporting import open_spool
@@ -44,6 +46,15 @@ with ServerClient(settings, attempts=1) as client:
         print("ack " + run_id, flush=True)
         spool.drain(client, at_once=True)
 """
+
+
+def test_the_server_of_these_tests_takes_no_report_whose_sender_died_before_its_body():
+    with report_server() as server:
+        with socket.create_connection(("127.0.0.1", urlsplit(server.url).port)) as sender:
+            sender.sendall(b"POST /api/v1/schedule/ack HTTP/1.1\r\nContent-Length: 40\r\n\r\n")
+            sender.shutdown(socket.SHUT_WR)
+            assert sender.recv(1) == b""
+        assert server.calls == server.acks == []
 
 
 def short_life(env, name, chance):
