@@ -68,8 +68,8 @@ def shared_gpu(e: Evidence) -> Verdict:
 
 
 def clock_skew(e: Evidence) -> Verdict:
-    ahead = f"The bundle's clock is {e.ahead_s:.0f} s ahead of ours (mark over {CLOCK_SKEW_S:g} s)."
-    sentence = ahead if e.ahead_s > 0 else "The bundle's clock is not ahead of ours."
+    ahead = f"{e.ahead_s:.0f} s" if e.ahead_s > 0 else "not"
+    sentence = f"The bundle's clock is {ahead} ahead of ours (mark over {CLOCK_SKEW_S:g} s)."
     return Verdict(e.ahead_s <= CLOCK_SKEW_S, sentence, e.ahead_s, CLOCK_SKEW_S, "clock skew")
 
 

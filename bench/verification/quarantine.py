@@ -159,8 +159,8 @@ def too_good(e: Evidence) -> Verdict:
 
 
 def clock_ahead(e: Evidence) -> Verdict:
-    ahead = f"The bundle's clock is {e.ahead_s:.0f} s ahead of ours (limit {CLOCK_AHEAD_S:g} s)."
-    sentence = ahead if e.ahead_s > 0 else "The bundle's clock is not ahead of ours."
+    ahead = f"{e.ahead_s:.0f} s" if e.ahead_s > 0 else "not"
+    sentence = f"The bundle's clock is {ahead} ahead of ours (limit {CLOCK_AHEAD_S:g} s)."
     return Verdict(e.ahead_s <= CLOCK_AHEAD_S, sentence, e.ahead_s, CLOCK_AHEAD_S)
 
 

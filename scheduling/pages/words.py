@@ -24,6 +24,7 @@ def outcome(exit_status: str | None) -> tuple[str, str]:
     return OUTCOMES.get(exit_status or "", ("not reported", "none"))
 
 
+_MINUTES = re.compile(r"(\d+) min")
 _LENGTH = re.compile(r"(?:(\d+)h)?(?:(\d+)(?:min)?)?(?:([\d.]+)s)?")
 
 
@@ -57,6 +58,11 @@ def reason_in_words(reason: str) -> str:
         takes, window = (lasts(_seconds(part)) for part in reason.removeprefix("duration ").split(" > window "))
         return f"It takes up to {takes}, and its window has {window}."
     return REASONS.get(reason) or missing_in_words(reason)
+
+
+def change_in_words(change: str) -> str:
+    """The smallest change that helps: ``deadline 961 min later`` is 16 h 1 min to a person."""
+    return _MINUTES.sub(lambda found: lasts(60 * int(found[1])), change)
 
 
 def ago(passed: timedelta) -> str:

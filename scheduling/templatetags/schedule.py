@@ -78,6 +78,12 @@ def lasts(seconds: float | None) -> str:
 
 
 @register.filter
+def change(sentence: str) -> str:
+    """The smallest change that helps, with its minutes as a length of time."""
+    return words.change_in_words(sentence)
+
+
+@register.filter
 def ago(passed: timedelta) -> str:
     """How long ago, roughly."""
     return words.ago(passed)

@@ -1,6 +1,7 @@
 """The page of the API says what the document says."""
 
 import json
+from collections import Counter
 
 import pytest
 
@@ -34,6 +35,8 @@ def test_who_may_call_is_said(calls):
 
 def test_no_words_for_programmers_of_the_server_reach_its_callers(calls):
     assert [call.path for call in calls if "required_scope" in call.words or "A view for" in call.words] == []
+    words = Counter(call.words for call in calls if call.words)
+    assert [sentence for sentence, n in words.items() if n > 1] == []
 
 
 @pytest.mark.parametrize(

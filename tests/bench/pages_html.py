@@ -1,9 +1,14 @@
 """Reads a page as a browser would, as far as tests need it."""
 
+import copy
+import re
 from collections import Counter
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from urllib.parse import urljoin
+
+from django.conf import settings
+from django.test import override_settings
 
 VOID = {"area", "base", "br", "col", "hr", "img", "input", "link", "meta", "source", "wbr"}
 DRAWN = {"line", "rect", "text", "svg", "g", "path", "circle"}
@@ -68,6 +73,19 @@ class Page(HTMLParser):
 def read(response) -> Page:
     """The page of a response."""
     return Page(response.content.decode())
+
+
+def unknown_names_show():
+    """While this holds, a name that a template does not know stands on the page, where nothing would."""
+    templates = copy.deepcopy(settings.TEMPLATES)
+    templates[0]["OPTIONS"]["string_if_invalid"] = "⚠%s⚠"
+    return override_settings(TEMPLATES=templates)
+
+
+def unknown_names(pages: dict[str, Page]) -> dict[str, list[str]]:
+    """Names that templates did not know, by address."""
+    found = {address: re.findall("⚠(.+?)⚠", page.html) for address, page in pages.items()}
+    return {address: names for address, names in found.items() if names}
 
 
 def crawl(client, start: str = "/", most: int = 400) -> tuple[dict[str, Page], dict[str, int]]:

@@ -39,7 +39,7 @@ def test_passed_and_failed_are_told_in_different_words_or_numbers(code):
 @pytest.mark.parametrize("code", ["clock_skew", "clock_ahead"])
 def test_a_clock_that_is_behind_or_right_is_not_ahead(code):
     for seconds in (-86400.0, 0.0):
-        assert sentence(code, {"ahead_s": seconds}) == "The bundle's clock is not ahead of ours."
+        assert sentence(code, {"ahead_s": seconds}).startswith("The bundle's clock is not ahead of ours (")
 
 
 def test_a_clock_within_the_limit_shows_both_numbers():

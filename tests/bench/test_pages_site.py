@@ -1,5 +1,6 @@
 """What holds for every page: sound markup, no inline code, no dead link, and words where there is no figure."""
 
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from django.urls import reverse
 
 from learn.sitemaps import PAGES
 from tests.bench.pages_corpus import make_row, publish_recorded_runs
-from tests.bench.pages_html import crawl, dead_anchors, read
+from tests.bench.pages_html import crawl, dead_anchors, read, unknown_names, unknown_names_show
 from tests.conftest import NOON
 from tests.scheduling.people import make_market
 
@@ -26,7 +27,7 @@ def sitemap_paths():
 @pytest.fixture(scope="module")
 def site(django_db_setup, django_db_blocker):
     """All pages with the recorded runs on the board, fetched once: no test here changes anything."""
-    with django_db_blocker.unblock(), transaction.atomic():
+    with django_db_blocker.unblock(), transaction.atomic(), unknown_names_show():
         publish_recorded_runs()
         found = crawl(Client())
         transaction.set_rollback(True)
@@ -50,6 +51,10 @@ def test_no_link_is_dead_and_no_page_fails(site):
     assert set(sitemap_paths()) <= set(by_path(pages))
 
 
+def test_no_template_asks_for_a_name_that_is_not_there(pages):
+    assert unknown_names(pages) == {}
+
+
 def test_an_empty_corpus_has_no_dead_link_either(client):
     pages, statuses = crawl(client)
     assert {address: status for address, status in statuses.items() if status != 200} == {}
@@ -66,6 +71,12 @@ def test_markup_is_sound(pages):
         assert all("scope" in head for head in page.all("th")), address
         for name in ("popovertarget", "for", "aria-labelledby"):
             assert set(page.values(name)) <= set(ids), (address, name)
+
+
+def test_names_of_code_are_set_as_code(pages):
+    for address, page in pages.items():
+        words = re.sub(r"<(pre|code|textarea)\b.*?</\1>", "", page.html, flags=re.DOTALL)
+        assert re.findall(".*`.*", words) == [], address
 
 
 def test_every_page_has_a_title_and_a_description_of_its_own(pages):

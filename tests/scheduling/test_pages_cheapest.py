@@ -53,7 +53,7 @@ def test_chart_and_table_hold_the_price_of_every_hour_that_is_shown(client, mark
 def test_a_job_that_does_not_fit_is_told_why_and_what_would_help(client, market):
     page = ask(client, hours="4", earliest="5am", deadline="by 7am")
     assert "It takes up to 4 h, and its window has 2 h." in page.text
-    assert "deadline 120 min later" in page.text
+    assert "deadline 2 h later" in page.text
     assert "saved" not in page.text
 
 

@@ -7,7 +7,7 @@ import pytest
 from django.db import transaction
 from django.test import Client
 
-from tests.bench.pages_html import crawl, dead_anchors
+from tests.bench.pages_html import crawl, dead_anchors, unknown_names, unknown_names_show
 from tests.bench.test_pages_site import HANDLERS
 from tests.people import make_user
 from tests.scheduling.night import make_night
@@ -21,7 +21,7 @@ SECTION = ("/schedule/", "/accounts/", "/quickstart/", "/how-it-works/", "/when-
 @pytest.fixture(scope="module")
 def site(django_db_setup, django_db_blocker):
     """All pages that an account can reach, fetched once: no test here changes anything."""
-    with django_db_blocker.unblock(), transaction.atomic():
+    with django_db_blocker.unblock(), transaction.atomic(), unknown_names_show():
         account = make_user("owner@example.org", timezone="Europe/Prague")
         make_night(account)
         client = Client()
@@ -44,6 +44,10 @@ def by_path(pages):
 def test_no_link_is_dead_and_no_page_fails(site):
     assert {address: status for address, status in site[1].items() if status != 200} == {}
     assert len(by_path(site[0])) > 30
+
+
+def test_no_template_asks_for_a_name_that_is_not_there(site):
+    assert unknown_names(site[0]) == {}
 
 
 def test_markup_is_sound_and_nothing_is_inline(pages):
