@@ -4,7 +4,7 @@ import secrets
 from contextlib import suppress
 from pathlib import Path
 
-from asyncenergy_controller.bench.files import PRIVATE_FILE, write_atomically
+from asyncenergy_controller.files import PRIVATE_FILE, write_atomically
 from asyncenergy_controller.settings import Settings
 
 FILE = "controller_id"

@@ -6,8 +6,8 @@ import stat
 import threading
 
 import pytest
-from asyncenergy_controller.bench.files import write_json
 from asyncenergy_controller.errors import UsageError
+from asyncenergy_controller.files import write_json
 from asyncenergy_controller.jobs import registering
 from asyncenergy_controller.jobs.catalog import CatalogError, load_catalog
 from asyncenergy_controller.jobs.registering import NEW_FILE, add_entry, with_entry

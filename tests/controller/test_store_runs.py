@@ -6,9 +6,9 @@ import stat
 from contextlib import closing
 
 import pytest
-from asyncenergy_controller.bench.files import FileUnreadable, lock, read_lines, write_atomically
 from asyncenergy_controller.bench.plan import Plan, Unit
 from asyncenergy_controller.bench.store import ItemRow, RunBusy, RunDir, RunNotFound, RunStore
+from asyncenergy_controller.files import FileUnreadable, lock, read_lines, write_atomically
 from asyncenergy_controller.meters.base import Reading
 
 PLAN = Plan(suite="smoke", units=(Unit(task="arith", n_items=3),))

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from asyncenergy_controller.adapters.outcome import Outcome
 from asyncenergy_controller.adapters.piece import Piece
-from asyncenergy_controller.bench.files import PRIVATE_FILE, write_atomically
 from asyncenergy_controller.engine import EngineError
+from asyncenergy_controller.files import PRIVATE_FILE, write_atomically
 from asyncenergy_controller.jobs.entry import OllamaRequest, OpenAIRequest
 
 LONGEST_S = 86400.0

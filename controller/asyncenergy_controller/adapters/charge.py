@@ -10,8 +10,8 @@ from asyncenergy_controller.adapters.counter import Counter
 from asyncenergy_controller.adapters.outcome import ExitStatus, Outcome
 from asyncenergy_controller.adapters.piece import Piece
 from asyncenergy_controller.adapters.switch_journal import SwitchJournal
-from asyncenergy_controller.bench.files import FileUnreadable
 from asyncenergy_controller.errors import ControllerError, MeterError
+from asyncenergy_controller.files import FileUnreadable
 from asyncenergy_controller.jobs.entry import ChargeRequest
 from asyncenergy_controller.meters.plugs.base import Switch
 from asyncenergy_controller.meters.plugs.select import open_switch

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import psutil
 
-from asyncenergy_controller.bench.files import PRIVATE_FILE, FileUnreadable, read_json, write_json
+from asyncenergy_controller.files import PRIVATE_FILE, FileUnreadable, read_json, write_json
 from asyncenergy_controller.liveness import still_runs
 
 FOLDER = "switches"

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from asyncenergy_controller import clock, metrics
-from asyncenergy_controller.bench.files import write_atomically
 from asyncenergy_controller.bench.machine import public_name
 from asyncenergy_controller.bench.phases import ledger_of, load_profile, session_baselines, trace_of
 from asyncenergy_controller.bench.store import ItemRow, Part, RunDir
 from asyncenergy_controller.bench.wall import wall_aligned
 from asyncenergy_controller.errors import ControllerError
+from asyncenergy_controller.files import write_atomically
 from asyncenergy_controller.wire import SHIPPED_ANSWER_TASKS, WireError, parse_bundle, refuse_private
 
 BUNDLE_VERSION = "3"

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from asyncenergy_controller import clock
-from asyncenergy_controller.bench.files import read_json, write_json
 from asyncenergy_controller.errors import UsageError
+from asyncenergy_controller.files import read_json, write_json
 from asyncenergy_controller.settings import Settings
 from asyncenergy_controller.wire import CONSENT_VERSION
 

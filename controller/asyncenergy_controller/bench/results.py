@@ -5,10 +5,10 @@ from typing import Any
 
 from asyncenergy_controller import metrics
 from asyncenergy_controller.bench.bundle import BundleRefused, build_bundle, bundle_run, write_bundle
-from asyncenergy_controller.bench.files import write_json
 from asyncenergy_controller.bench.phases import session_baselines
 from asyncenergy_controller.bench.plan import Unit
 from asyncenergy_controller.bench.store import Part, RunDir
+from asyncenergy_controller.files import write_json
 from asyncenergy_controller.metrics import RunFigures
 
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from asyncenergy_controller.bench.files import read_json, write_json
+from asyncenergy_controller.files import read_json, write_json
 from asyncenergy_controller.meters.base import MeterInfo
 
 FILE = "sensor.json"

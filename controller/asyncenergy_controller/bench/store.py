@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import IO, Any, Literal, Self
 
 from asyncenergy_controller import clock
-from asyncenergy_controller.bench.files import LineWriter, lock, read_json, read_lines, write_json
 from asyncenergy_controller.bench.plan import Plan
 from asyncenergy_controller.errors import ControllerError, ExitCode
+from asyncenergy_controller.files import LineWriter, lock, read_json, read_lines, write_json
 from asyncenergy_controller.meters.base import Reading
 
 State = Literal["running", "interrupted", "stopped", "failed", "finished"]

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from asyncenergy_controller import clock
-from asyncenergy_controller.bench.files import read_json, write_atomically, write_json
 from asyncenergy_controller.errors import ControllerError
+from asyncenergy_controller.files import read_json, write_atomically, write_json
 from asyncenergy_controller.server import RequestRefused
 
 FINAL_STATUS = (400, 409, 413, 422)  # this bundle will never be taken; other refusals can be healed

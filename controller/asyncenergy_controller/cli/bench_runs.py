@@ -5,12 +5,12 @@ from typing import Annotated, Any
 import typer
 from rich.table import Column, Table
 
-from asyncenergy_controller.bench.files import read_json
 from asyncenergy_controller.bench.numbers import number
 from asyncenergy_controller.bench.store import RunDir, RunStore
 from asyncenergy_controller.bench.uploads import Uploads
 from asyncenergy_controller.cli.console import say, show, show_json
 from asyncenergy_controller.cli.options import Common, Json, takes
+from asyncenergy_controller.files import read_json
 
 
 def register(app: typer.Typer) -> None:

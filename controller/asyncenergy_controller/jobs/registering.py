@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from asyncenergy_controller.bench.files import PRIVATE_FILE, lock, make_folders, write_atomically
 from asyncenergy_controller.errors import UsageError
+from asyncenergy_controller.files import PRIVATE_FILE, lock, make_folders, write_atomically
 from asyncenergy_controller.jobs.catalog import parse_catalog, read_catalog
 from asyncenergy_controller.jobs.text import decode, plain_json, without_comments
 from asyncenergy_controller.jobs.trust import check_folders

@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from asyncenergy_controller.bench.files import PRIVATE_FILE, read_json, write_json
+from asyncenergy_controller.files import PRIVATE_FILE, read_json, write_json
 from asyncenergy_controller.jobs.catalog import load_catalog, read_entry
 from asyncenergy_controller.jobs.entry import ChargeRequest, JobEntry
 from asyncenergy_controller.jobs.registering import add_entry

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
 from asyncenergy_controller import clock
-from asyncenergy_controller.bench.files import lock
 from asyncenergy_controller.errors import ControllerError
+from asyncenergy_controller.files import lock
 from asyncenergy_controller.identity import controller_id, machine_salt
 from asyncenergy_controller.jobs.catalog import CatalogFile
 from asyncenergy_controller.loop.daemon import Daemon

@@ -5,7 +5,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from asyncenergy_controller.bench.files import PRIVATE_FILE, FileUnreadable, read_json, write_json
+from asyncenergy_controller.files import PRIVATE_FILE, FileUnreadable, read_json, write_json
 from asyncenergy_controller.server import Schedule, ScheduleUnreadable, decode_schedule
 
 FILE = "schedule.json"

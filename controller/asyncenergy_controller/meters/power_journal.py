@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from asyncenergy_controller.errors import ControllerError
+from asyncenergy_controller.files import write_atomically
 from asyncenergy_controller.liveness import still_runs
 
 
@@ -52,14 +53,7 @@ class Journal:
 
     def write(self, entry: Entry) -> None:
         """Put the entry on disk, whole and for good, before returning."""
-        self._folder.mkdir(parents=True, exist_ok=True)
-        path = self._path(entry.uuid)
-        scratch = path.with_suffix(".tmp")
-        with scratch.open("w") as file:
-            json.dump(asdict(entry), file)
-            file.flush()
-            os.fsync(file.fileno())
-        scratch.replace(path)
+        write_atomically(self._path(entry.uuid), json.dumps(asdict(entry)).encode())
         self._sync_folder()
 
     def clear(self, uuid: str) -> None:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 
-from asyncenergy_controller.bench.files import PRIVATE_FILE, write_atomically
+from asyncenergy_controller.files import PRIVATE_FILE, write_atomically
 from asyncenergy_controller.reporting.outbox import Report
 
 try:

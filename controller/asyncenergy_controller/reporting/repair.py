@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from asyncenergy_controller import clock
-from asyncenergy_controller.bench.files import lock
+from asyncenergy_controller.files import lock
 from asyncenergy_controller.reporting.outbox import Outbox, Report
 
 DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)

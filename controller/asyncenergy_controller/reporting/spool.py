@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from asyncenergy_controller.bench.files import lock
 from asyncenergy_controller.errors import ControllerError
+from asyncenergy_controller.files import lock
 from asyncenergy_controller.reporting.backoff import Backoff
 from asyncenergy_controller.reporting.beside import Beside
 from asyncenergy_controller.reporting.outbox import Kind, Outbox, Report

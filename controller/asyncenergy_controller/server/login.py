@@ -5,7 +5,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from asyncenergy_controller.bench.files import PRIVATE_FILE, FileUnreadable, lock, read_json, write_json
+from asyncenergy_controller.files import PRIVATE_FILE, FileUnreadable, lock, read_json, write_json
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import platformdirs
 
-from asyncenergy_controller.bench.files import write_atomically
 from asyncenergy_controller.errors import UsageError
+from asyncenergy_controller.files import write_atomically
 from asyncenergy_controller.service.systemd import SystemdRefused, enable_linger, lingers, require_systemd, systemctl
 from asyncenergy_controller.service.units import ENVIRONMENT_FILE, NAME, Scope, Unit, unit_path
 from asyncenergy_controller.settings import APP_NAME, ENV_PREFIX, Origin, Settings
