@@ -206,6 +206,7 @@ def test_a_maintainer_gets_what_the_table_says_in_the_admin_and_reading_writes_n
     assert not wrong
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("person", PEOPLE)
 def test_what_the_table_does_not_list_is_refused_and_writes_nothing(world, person):
     wrong, client = {}, world.client(person)
@@ -217,6 +218,7 @@ def test_what_the_table_does_not_list_is_refused_and_writes_nothing(world, perso
     assert not wrong
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("person", ["stranger", "submitter"])
 def test_the_admin_is_shut_to_all_but_maintainers(world, person):
     wrong, client = {}, world.client(person)

@@ -18,13 +18,12 @@ def profile_job(profile: list[tuple[int, int]], horizon: int) -> Job:
     return job("j", minutes, 0, horizon, tuple(profile))
 
 
-def cost_by_hand(points: list[PricePoint], profile: list[tuple[int, int]], start: float) -> float:
+def cost_by_hand(hourly: list[float], profile: list[tuple[int, int]], start: int) -> float:
     """Money of a run from `start` (minutes), minute by minute."""
     total, at = 0.0, start
     for seconds, watts in profile:
         for _ in range(seconds // 60):
-            price = next(p.price_per_kwh for p in points if p.start <= minute(at) < p.end)
-            total, at = total + price * watts / 60000, at + 1
+            total, at = total + hourly[at // 60] * watts / 60000, at + 1
     return total
 
 
@@ -33,12 +32,11 @@ def cost_by_hand(points: list[PricePoint], profile: list[tuple[int, int]], start
 def test_no_other_start_is_cheaper(hourly, profile):
     horizon = 60 * len(hourly)
     work = profile_job(profile, horizon)
-    points = prices(hourly)
-    made = sound_plan(points, [work])
+    made = sound_plan(prices(hourly), [work])
     if work.duration_s > horizon * 60:
         assert made.infeasible
         return
-    others = [cost_by_hand(points, profile, s) for s in range(0, horizon - int(work.duration_s // 60) + 1, 17)]
+    others = [cost_by_hand(hourly, profile, s) for s in range(0, horizon - int(work.duration_s // 60) + 1, 17)]
     assert made.cost <= min(others) + 1e-9
     assert made.lower_bound == pytest.approx(made.cost, abs=1e-9)
     assert made.proved
@@ -89,8 +87,9 @@ def test_a_start_is_never_before_the_earliest_and_takes_it_to_the_microsecond():
 
 
 def test_the_random_start_is_a_mean_in_closed_form():
-    points, work = prices([0.1, 0.3, 0.2]), job("j", 60, 0, 180)
-    by_hand = [cost_by_hand(points, [(3600, 1000)], s) for s in range(121)]
+    hourly, work = [0.1, 0.3, 0.2], job("j", 60, 0, 180)
+    points = prices(hourly)
+    by_hand = [cost_by_hand(hourly, [(3600, 1000)], s) for s in range(121)]
     trapezoid = (sum(by_hand) - (by_hand[0] + by_hand[-1]) / 2) / 120
     assert random_start_mean(points, work, now=NOON) == pytest.approx(trapezoid)
     assert random_start_mean(points, job("j", 180, 0, 180), now=NOON) == pytest.approx(0.6)
