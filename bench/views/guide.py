@@ -12,7 +12,8 @@ from bench.pages import gates, methodology
 @require_safe
 def measure(request: HttpRequest) -> HttpResponse:
     """How to measure one's own machine, and what is shared."""
-    return render(request, "bench/measure.html", {"section": "measure", "consent": CONSENT_TEXT})
+    address = request.build_absolute_uri("/").rstrip("/")
+    return render(request, "bench/measure.html", {"section": "measure", "consent": CONSENT_TEXT, "address": address})
 
 
 @gzip_page

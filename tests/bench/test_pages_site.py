@@ -1,5 +1,6 @@
 """What holds for every page: sound markup, no inline code, no dead link, and words where there is no figure."""
 
+import html
 import re
 from collections import Counter
 from pathlib import Path
@@ -148,6 +149,18 @@ def test_the_home_page_shows_the_cheapest_hours_of_a_market_with_prices(client, 
 def test_the_home_page_shows_no_forecast(client, noon):
     make_market(*[0.3] * 24, *[0.1] * 24).points.filter(start__gte=NOON).update(is_forecast=True)
     assert "ct/kWh" not in read(client.get("/")).text
+
+
+def test_the_way_to_measure_sends_the_newest_run_to_this_site(client):
+    lines = html.unescape(
+        re.search(r'aria-label="Share"><code>(.*?)</code>', read(client.get("/bench/")).html, re.DOTALL)[1]
+    )
+    assert lines.split("\n") == [
+        "export ASYNCENERGY_API_URL=http://testserver",
+        "async-energy-controller bench opt-in",
+        "async-energy-controller login",
+        "async-energy-controller bench submit last",
+    ]
 
 
 def test_the_way_to_measure_shows_the_consent_text_word_for_word(client):

@@ -45,7 +45,7 @@ def submit(
     options: Common,
     targets: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[FILE|RUN]...", help="Bundles, run ids or `last`; without any, what is still waiting."),
+        typer.Argument(metavar="[FILE|RUN]...", help="Bundles, run ids or `last`; without any, what failed before."),
     ] = None,
     json: Json = False,
 ) -> None:
@@ -55,7 +55,8 @@ def submit(
     bundles = [_bundle(target, settings) for target in targets or ()]
     if not targets:
         bundles = Uploads(settings.data_dir, settings.api_url).pending()
-        say(f"{len(bundles)} waiting." if bundles else "Nothing is waiting to be sent.")
+        nothing = "No failed upload is waiting; `bench submit last` sends the newest run."
+        say(f"{len(bundles)} waiting." if bundles else nothing)
     outcomes = [_send(settings, raw) for raw in bundles]
     if json:
         show_json(outcomes)
