@@ -109,6 +109,13 @@ def test_a_bundle_that_the_server_refuses_is_kept_and_not_sent_again(box, server
     assert len(list((box.home / "data" / "uploads").glob("*/bundle.json"))) == 1
 
 
+@pytest.mark.parametrize("status", [400, 413])
+def test_a_proxys_page_is_no_refusal_and_the_bundle_waits(box, server, file, status):
+    server.will(SUBMISSIONS, (status, b"<html>Request Entity Too Large</html>"), (201, ACCEPTED))
+    assert box.json("bench", "submit", file, code=ExitCode.SERVER)[0]["state"] == "pending-upload"
+    assert box.json("bench", "submit")[0]["state"] == "submitted"
+
+
 def test_a_wrong_key_leaves_the_bundle_waiting(box, server, file):
     server.will(SUBMISSIONS, (401, {"detail": "This key is not known."}), (201, ACCEPTED))
     failed = box.run("bench", "submit", file)

@@ -11,7 +11,6 @@ from asyncenergy_controller.files import read_json, write_atomically, write_json
 from asyncenergy_controller.server import RequestRefused
 
 FINAL_STATUS = (400, 409, 413, 422)  # this bundle will never be taken; other refusals can be healed
-FINAL_STATUS = (400, 409, 413, 422)  # this bundle will never be taken; other refusals can be healed
 UploadState = Literal["pending-upload", "submitted", "refused"]
 
 
@@ -60,7 +59,7 @@ class Uploads:
         try:
             answer = sender.submit_bundle(raw)
         except ControllerError as error:
-            final = isinstance(error, RequestRefused) and error.status in FINAL_STATUS
+            final = isinstance(error, RequestRefused) and error.status in FINAL_STATUS and not error.is_passing
             self._write(replace(upload, state="refused" if final else "pending-upload", detail=str(error)))
             raise
         sent = replace(upload, state="submitted", answer=answer)
