@@ -74,6 +74,13 @@ def test_a_machine_without_rapl_is_refused_with_a_way_out(tmp_path):
         RaplMeter(tmp_path / "missing")
 
 
+def test_a_zone_that_leads_nowhere_as_in_a_container_is_no_package(root):
+    root.mkdir()
+    (root / "intel-rapl:0").symlink_to(root / "devices" / "intel-rapl:0")
+    with pytest.raises(MeterUnavailable, match="containers usually hide it"):
+        RaplMeter(root)
+
+
 def test_an_unreadable_counter_is_refused_with_the_command_that_helps(root, monkeypatch):
     package = zone(root, "intel-rapl:0", "package-0", 0)
     real = type(package).read_text

@@ -51,6 +51,13 @@ def test_a_gpu_carries_the_cpu_along_where_that_is_readable(no_gpu, monkeypatch)
     assert (meter.info().energy_source, meter.info().energy_boundary) == ("counter", "gpu_board")
 
 
+def test_a_cpu_that_a_container_hides_takes_no_gpu_away(no_gpu, monkeypatch):
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    install(monkeypatch, FakeNvml())
+    (no_gpu / "intel-rapl:0").symlink_to(no_gpu / "hidden")
+    assert open_meter().name == "nvml"
+
+
 def test_a_wall_plug_is_read_beside_the_meter(no_gpu):
     plug = FakePlug()
     plug.answer = Answer('{"apower": 187.0}')

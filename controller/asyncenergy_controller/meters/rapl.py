@@ -91,10 +91,13 @@ def find_packages(root: Path) -> list[Package]:
 
 
 def _package_name(zone: Path) -> str | None:
-    """Return the name of a top-level package zone; `psys` and subdomains are not packages."""
+    """Return the name of a top-level package zone; `psys` and subdomains are none, nor is what cannot be read."""
     if not _TOP_ZONE.fullmatch(zone.name):
         return None
-    name = (zone / "name").read_text().strip()
+    try:
+        name = (zone / "name").read_text().strip()
+    except OSError:  # in a container the link may lead nowhere
+        return None
     return name if name.startswith("package") else None
 
 
