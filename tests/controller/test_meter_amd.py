@@ -27,6 +27,8 @@ class FakeAmdsmi:
         self.watts = watts or (200,)
         self.fails = {}
         self.pids = []
+        self.power_fields = {"socket_power": None, "current_socket_power": "N/A"}
+        """Field → what it holds; None stands for the watts."""
 
     def _answer(self, name, value):
         problem = self.fails.get(name)
@@ -53,7 +55,8 @@ class FakeAmdsmi:
         return self._answer("energy", {"energy_accumulator": counted, "counter_resolution": 15.259, "timestamp": 1})
 
     def amdsmi_get_power_info(self, handle):
-        return self._answer("power", {"socket_power": self.watts[handle], "current_socket_power": "N/A"})
+        watts = self.watts[handle]
+        return self._answer("power", {name: watts if v is None else v for name, v in self.power_fields.items()})
 
     def amdsmi_get_gpu_activity(self, handle):
         return self._answer("activity", {"gfx_activity": 80, "umc_activity": 20, "mm_activity": "N/A"})
@@ -139,6 +142,59 @@ def test_each_channel_fails_alone_with_a_reason(install, clock, call, channel, p
     assert str(problem) in meter.info().reasons[channel]
     assert (reading.gpu_power_w or reading.gpu_energy_mj) is not None
     assert meter.info().energy_source == "amdsmi"
+
+
+@pytest.mark.parametrize(
+    ("fields", "power_field"),
+    [
+        ({"current_socket_power": None, "average_socket_power": "N/A"}, "current_socket"),
+        ({"current_socket_power": "N/A", "average_socket_power": None}, "average_socket"),
+        ({"current_socket_power": 0xFFFF, "average_socket_power": None}, "average_socket"),
+        ({"current_socket_power": 0, "average_socket_power": None}, "average_socket"),
+        ({"socket_power": "N/A", "current_socket_power": None, "average_socket_power": 1}, "current_socket"),
+    ],
+)
+def test_each_release_of_the_library_has_its_own_power_field(install, clock, fields, power_field):
+    install().power_fields = fields
+    meter = AmdMeter(environ={}, clock=clock)
+    reading = meter.read()
+    assert (reading.gpu_power_w, reading.power_field) == (200, power_field)
+    assert "gpu_power_w" not in meter.info().reasons
+
+
+def test_the_power_field_does_not_change_in_mid_run(install, clock):
+    fake = install()
+    fake.power_fields = {"current_socket_power": None, "average_socket_power": 7}
+    meter = AmdMeter(environ={}, clock=clock)
+    fake.power_fields = {"current_socket_power": "N/A", "average_socket_power": 7}
+    assert (meter.read().gpu_power_w, meter.read().power_field) == (None, None)
+    fake.power_fields = {"current_socket_power": None, "average_socket_power": 7}
+    assert (meter.read().gpu_power_w, meter.read().power_field) == (200, "current_socket")
+
+
+def test_without_any_power_field_the_energy_is_still_counted(install, clock):
+    install().power_fields = {"gfx_voltage": 800}
+    meter = AmdMeter(environ={}, clock=clock)
+    reading = meter.read()
+    assert reading.gpu_power_w is None
+    assert reading.gpu_energy_mj is not None
+    assert "socket_power" in meter.info().reasons["gpu_power_w"]
+
+
+@pytest.mark.parametrize(
+    ("call", "channel"),
+    [
+        ("amdsmi_get_gpu_process_list", "other_processes"),
+        ("amdsmi_get_gpu_driver_info", "driver_version"),
+        ("amdsmi_get_gpu_vram_usage", "vram_gb"),
+    ],
+)
+def test_what_a_release_of_the_library_leaves_out_is_missing_alone(install, clock, monkeypatch, call, channel):
+    fake = install()
+    monkeypatch.setattr(fake, call, lambda handle: [{}] if "list" in call else {}, raising=False)
+    meter = AmdMeter(environ={}, clock=clock)
+    assert meter.read().gpu_power_w == 200
+    assert "does not tell" in meter.info().reasons[channel]
 
 
 @pytest.mark.parametrize(("call", "channel"), [("energy", "gpu_energy_mj"), ("power", "gpu_power_w")])

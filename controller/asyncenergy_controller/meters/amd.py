@@ -4,6 +4,7 @@ import contextlib
 import io
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from math import isfinite
 from statistics import fmean
 from typing import Any
@@ -17,6 +18,10 @@ from asyncenergy_controller.meters.processes import count_others
 VISIBLE = "HIP_VISIBLE_DEVICES"
 HELP = "install ROCm's amd-smi-lib, and pip install 'asyncenergy-controller[amd]' of the same version"
 MICRO = 1e6
+POWER_FIELDS = ("socket_power", "current_socket_power", "average_socket_power")
+"""ROCm 7 tells the first; 6 only the others, of which a card has one."""
+NO_POWER_W = 0xFFFF
+"""What the first releases of ROCm 6 answer where others say N/A."""
 
 
 def _amdsmi() -> Any:
@@ -48,6 +53,8 @@ class AmdMeter:
         self._boards = selection.boards
         self._reasons = dict(selection.notes)
         self._seen: set[str] = set()
+        self._faults = (self._smi.AmdSmiException, MeterError, KeyError)
+        self._power_field: str | None = None
         self.read()
 
     def info(self) -> MeterInfo:
@@ -72,12 +79,12 @@ class AmdMeter:
         smi = self._smi
         now_s = self._clock()
         energy_mj = self._channel("gpu_energy_mj", self._one_counter_mj, sum)
-        power_w = self._channel("gpu_power_w", self._one_power_w, sum)
+        power_w, power_field = self._power()
         hotspot, current = smi.AmdSmiTemperatureType.HOTSPOT, smi.AmdSmiTemperatureMetric.CURRENT
         return Reading(
             t_s=now_s,
             gpu_power_w=power_w,
-            power_field=None if power_w is None else "socket",
+            power_field=power_field,
             gpu_energy_mj=energy_mj,
             gpu_util_pct=self._channel("gpu_util_pct", lambda h: smi.amdsmi_get_gpu_activity(h)["gfx_activity"], fmean),
             gpu_mem_util_pct=self._channel(
@@ -102,7 +109,7 @@ class AmdMeter:
         """Read one channel of every board; None with a reason where any of them cannot give it."""
         try:
             value = float(combine([_number(read_one(board.handle)) for board in self._boards]))
-        except (self._smi.AmdSmiException, MeterError) as error:
+        except self._faults as error:
             self._reasons[channel] = _one_line(error)
             return None
         self._seen.add(channel)
@@ -113,8 +120,24 @@ class AmdMeter:
         microjoules = _number(counter["energy_accumulator"]) * _number(counter["counter_resolution"])
         return _not_zero(microjoules / 1000, "energy counter")
 
-    def _one_power_w(self, handle: Any) -> float:
-        return _not_zero(_number(self._smi.amdsmi_get_power_info(handle)["socket_power"]), "power")
+    def _power(self) -> tuple[float | None, str | None]:
+        """Watts, and by which field: the first that every board has, and then that one alone, so none are mixed."""
+        why = []
+        for field in (self._power_field,) if self._power_field else POWER_FIELDS:
+            power_w = self._channel("gpu_power_w", partial(self._one_power_w, field), sum)
+            if power_w is not None:
+                self._power_field = field
+                self._reasons.pop("gpu_power_w", None)
+                return power_w, field.removesuffix("_power")
+            why.append(self._reasons["gpu_power_w"])
+        self._reasons["gpu_power_w"] = "; ".join(dict.fromkeys(why))
+        return None, None
+
+    def _one_power_w(self, field: str, handle: Any) -> float:
+        watts = _not_zero(_number(self._smi.amdsmi_get_power_info(handle)[field]), "power")
+        if watts >= NO_POWER_W:
+            raise MeterError(f"the driver answered {watts:g} for the power, which is no reading")
+        return watts
 
     def _cap_w(self, name: str) -> Callable[[Any], float]:
         return lambda handle: _number(self._smi.amdsmi_get_power_cap_info(handle)[name]) / MICRO
@@ -122,17 +145,17 @@ class AmdMeter:
     def _driver_version(self) -> str | None:
         try:
             return str(self._smi.amdsmi_get_gpu_driver_info(self._boards[0].handle)["driver_version"])
-        except self._smi.AmdSmiException as error:
+        except self._faults as error:
             self._reasons["driver_version"] = _one_line(error)
             return None
 
     def _other_processes(self) -> int | None:
         try:
             lists = [self._smi.amdsmi_get_gpu_process_list(board.handle) for board in self._boards]
-        except self._smi.AmdSmiException as error:
+            listed = {process["pid"] for processes in lists for process in processes}
+        except self._faults as error:
             self._reasons["other_processes"] = _one_line(error)
             return None
-        listed = {process["pid"] for processes in lists for process in processes}
         count, reason = count_others(listed, self._own_pids)
         if reason is not None:
             self._reasons["other_processes"] = reason
@@ -163,7 +186,7 @@ def _list_boards(smi: Any) -> list[Board]:
             )
             for index, handle in enumerate(handles)
         ]
-    except smi.AmdSmiException as error:
+    except (smi.AmdSmiException, KeyError) as error:
         raise MeterUnavailable(f"AMD GPUs cannot be listed: {_one_line(error)}") from error
 
 
@@ -181,4 +204,6 @@ def _not_zero(value: float, what: str) -> float:
 
 
 def _one_line(error: Exception) -> str:
-    return " ".join(str(error).split())
+    """A KeyError says only which field it is that this release of amdsmi lacks."""
+    said = f"this release of amdsmi does not tell {error}" if isinstance(error, KeyError) else str(error)
+    return " ".join(said.split())
