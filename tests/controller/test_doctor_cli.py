@@ -45,6 +45,35 @@ def test_a_healthy_card_is_described_and_its_sensor_goes_into_the_next_bundle(tm
     assert json.loads(box.last.bundle_path.read_text())["runs"][0]["sensor"] == report["sensor"]
 
 
+@pytest.fixture
+def two_cards(monkeypatch):
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    boards = [
+        fakes_nvml.FakeBoard(uuid=f"GPU-{i}", energy_j=fakes_nvml.flat(250), counter_period_s=0.025) for i in range(2)
+    ]
+    fakes_nvml.install(monkeypatch, fakes_nvml.FakeNvml(*boards, clock=time.monotonic))
+
+
+def test_with_two_cards_the_chosen_one_is_described(tmp_path, engine, two_cards):
+    report = Box(tmp_path, engine.url).json("doctor", "--meter", "nvml", "--device", "0", "--seconds", "0.3")
+    found = states(report)
+    assert {found[name] for name in ("engine", "meter", "meter nvml")} == {"ok"}
+    assert found["data arith"] == "ok"
+    kept = json.loads((tmp_path / "data" / "sensor.json").read_text())
+    assert (kept, kept["meter"]) == (report["sensor"], "nvml")
+
+
+def test_with_two_cards_and_no_choice_the_report_is_whole_and_says_what_to_choose(tmp_path, engine, two_cards):
+    report = Box(tmp_path, engine.url).json("doctor", "--meter", "nvml", code=ExitCode.NO_METER)
+    found = {check["name"]: check for check in report["checks"]}
+    assert (found["meter nvml"]["state"], found["meter"]["state"], found["data arith"]["state"]) == (
+        "skip",
+        "fail",
+        "ok",
+    )
+    assert "2 GPUs" in found["meter nvml"]["found"]
+
+
 def test_without_a_meter_each_kind_says_why_and_the_code_is_no_meter(tmp_path, engine):
     report = Box(tmp_path, engine.url).json("doctor", "--meter", "null", code=ExitCode.NO_METER)
     found = states(report)

@@ -22,10 +22,10 @@ from asyncenergy_controller.doctor.sensor import (
     window,
 )
 from asyncenergy_controller.engine import ChatRequest, EngineClient, EngineError, EngineInfo, detect_engine
-from asyncenergy_controller.errors import ControllerError, ExitCode, MeterUnavailable
+from asyncenergy_controller.errors import ControllerError, ExitCode
 from asyncenergy_controller.meters.base import Meter, MeterInfo
 from asyncenergy_controller.meters.power_limit import PowerControl
-from asyncenergy_controller.meters.select import AUTO_KINDS, open_meter
+from asyncenergy_controller.meters.select import AUTO_KINDS, GPU_KINDS, open_meter
 from asyncenergy_controller.metrics.tiers import MAX_DRIFT_PCT
 from asyncenergy_controller.sampler import Trace
 from asyncenergy_controller.settings import Settings, revealed
@@ -91,7 +91,7 @@ def examine(settings: Settings, seconds: float, tell: Callable[[Check], None]) -
 
 def _looks(patient: _Patient, sensor: dict[str, Any]) -> Iterator[Check]:
     yield _engine(patient)
-    yield from _meters()
+    yield from _meters(patient.settings.device)
     yield _meter(patient)
     if patient.meter and patient.meter.info().energy_source:
         yield from _quality(patient, patient.meter, sensor)
@@ -117,13 +117,13 @@ def _engine(patient: _Patient) -> Check:
     )
 
 
-def _meters() -> Iterator[Check]:
+def _meters(device: str | None) -> Iterator[Check]:
     """Each kind of meter by itself: open, or why not. RAPL's own message says how to permit reading it."""
     for kind in AUTO_KINDS:
         try:
-            with closing(open_meter(kind)) as meter:
+            with closing(open_meter(kind, device if kind in GPU_KINDS else None)) as meter:
                 yield Check(f"meter {kind}", "ok", meter.info().device_name or "found")
-        except MeterUnavailable as error:
+        except ControllerError as error:
             yield Check(f"meter {kind}", "skip", error.message)
 
 
