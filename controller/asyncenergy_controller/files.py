@@ -40,8 +40,11 @@ def make_folders(folder: Path, mode: int = 0o755) -> None:
 
 
 def write_json(path: Path, value: Any, *, mode: int = 0o644) -> None:
-    """Write as indented JSON, atomically. Raises ValueError for NaN and infinity."""
-    write_atomically(path, json.dumps(value, indent=2, allow_nan=False, ensure_ascii=False).encode() + b"\n", mode=mode)
+    """Write as indented JSON, atomically. Raises ValueError for NaN and infinity.
+
+    It is ASCII: half a pair of surrogates, which a model or an engine may send, has no other form on disk.
+    """
+    write_atomically(path, json.dumps(value, indent=2, allow_nan=False).encode() + b"\n", mode=mode)
 
 
 def read_json(path: Path) -> Any:
@@ -53,13 +56,13 @@ def read_json(path: Path) -> Any:
 
 
 class LineWriter:
-    """Appends JSON lines; each is on its way to the disk when `add` returns."""
+    """Appends JSON lines, in ASCII as `write_json` does; each is on its way to the disk when `add` returns."""
 
     def __init__(self, path: Path) -> None:
-        self._file = path.open("a", encoding="utf-8")
+        self._file = path.open("a", encoding="ascii")
 
     def add(self, row: Mapping[str, Any]) -> None:
-        self._file.write(json.dumps(row, separators=(",", ":"), ensure_ascii=False) + "\n")
+        self._file.write(json.dumps(row, separators=(",", ":")) + "\n")
         self._file.flush()
 
     def close(self) -> None:
@@ -70,7 +73,9 @@ def read_lines(path: Path) -> Iterator[dict[str, Any]]:
     """Yield the whole lines. A last line cut off by a crash is passed over; a broken one elsewhere is an error."""
     if not path.exists():
         return
-    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    lines = (
+        path.read_bytes().removesuffix(b"\n").split(b"\n")
+    )  # text knows more line breaks, which JSON does not escape
     for number, line in enumerate(lines, start=1):
         try:
             yield json.loads(line)

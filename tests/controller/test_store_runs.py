@@ -4,12 +4,24 @@ import json
 import os
 import stat
 from contextlib import closing
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from asyncenergy_controller.bench.plan import Plan, Unit
 from asyncenergy_controller.bench.store import ItemRow, RunBusy, RunDir, RunNotFound, RunStore
-from asyncenergy_controller.files import FileUnreadable, lock, read_lines, write_atomically
+from asyncenergy_controller.files import (
+    FileUnreadable,
+    LineWriter,
+    lock,
+    read_json,
+    read_lines,
+    write_atomically,
+    write_json,
+)
 from asyncenergy_controller.meters.base import Reading
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 PLAN = Plan(suite="smoke", units=(Unit(task="arith", n_items=3),))
 
@@ -63,6 +75,43 @@ def test_a_line_that_a_crash_cut_off_is_passed_over_and_the_lines_before_it_coun
     with (part.path / "items.jsonl").open("a") as file:
         file.write('{"index": 3, "t_sta')
     assert run.answered(0) == {1, 2}
+
+
+def test_a_line_that_was_cut_off_within_a_letter_is_passed_over(tmp_path):
+    path = tmp_path / "items.jsonl"
+    path.write_bytes('{"answer":"a"}\n{"answer":"ö'.encode()[:-1])
+    assert list(read_lines(path)) == [{"answer": "a"}]
+
+
+def test_lines_with_every_kind_of_line_break_in_them_are_read_whole(tmp_path):
+    path = tmp_path / "items.jsonl"
+    row = {"answer": "a\u2028b\u2029c\x85d\x0be\x1cf\r\n"}
+    path.write_text((json.dumps(row, ensure_ascii=False) + "\n") * 2, encoding="utf-8")
+    assert list(read_lines(path)) == [row, row]
+
+
+ANY_TEXT = st.text(st.characters(exclude_categories=()))  # lone surrogates too: an engine's JSON may hold them
+
+
+@given(st.lists(st.dictionaries(ANY_TEXT, ANY_TEXT)))
+@example([{"answer": "\ud83d"}, {"answer": "\u2028"}])
+def test_whatever_a_model_says_is_read_back_from_the_lines_as_it_was(rows):
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "items.jsonl"
+        with closing(LineWriter(path)) as writer:
+            for row in rows:
+                writer.add(row)
+        assert list(read_lines(path)) == rows
+
+
+@given(st.dictionaries(ANY_TEXT, ANY_TEXT))
+@example({"note": "\ud83d"})
+def test_whatever_a_model_says_is_read_back_from_a_document_as_it_was(value):
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "run.json"
+        write_json(path, value)
+        assert read_json(path) == value
+        assert json.loads(path.read_text(encoding="utf-8")) == value
 
 
 def test_a_broken_line_in_the_middle_is_an_error_that_names_it(tmp_path):
