@@ -12,6 +12,7 @@ from asyncenergy_controller.wire import find_private, parse_bundle
 
 from tests.controller.bench_cli import Box, wait_for
 from tests.controller.bench_engine import OLLAMA, bench_engine
+from tests.controller.fake_engine import streamed
 
 
 @dataclass
@@ -45,6 +46,14 @@ def test_a_run_ends_with_a_bundle_that_the_server_would_take(done):
     assert len(parse_bundle(done.bundle).runs) == 1
     assert find_private(done.bundle) is None
     assert (done.bundle["suite"], done.run["model"], done.run["quantization"]) == ("smoke", "tiny-model", "Q4_K_M")
+
+
+@pytest.mark.parametrize("said", ["\u2028\u2029\x85", "\ud83d"], ids=["line separators", "half a surrogate pair"])
+def test_whatever_characters_a_model_says_the_run_ends_with_a_bundle(box, engine, said):
+    engine._sum = streamed(said, " 7", usage={"prompt_tokens": 9, "completion_tokens": 2})
+    assert box.json("bench", "smoke", "--items", 2)["state"] == "finished"
+    assert len(parse_bundle(read_bundle(box)).runs) == 1
+    assert [row.completion for row in box.last.parts()[0].items] == [f"{said} 7"] * 2
 
 
 def test_json_shows_the_figures_of_the_bundle(done):
