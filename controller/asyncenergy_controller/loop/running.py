@@ -155,6 +155,9 @@ class Runner:
         except ControllerError as error:
             log.warning("The run is not metered: %s", error.message)
             return NullMeter(error.message)
+        except Exception as error:  # no fault of a meter stops the work
+            log.exception("The run is not metered")
+            return NullMeter(f"the meter can't be opened: {error!r}")
 
     def _log_path(self, job: Job) -> Path:
         return self._settings.job_log_dir / f"{job.claim.run_id}.log"

@@ -1,0 +1,29 @@
+"""A meter that fails costs the energy of a run, never the run."""
+
+import pytest
+from asyncenergy_controller.errors import MeterUnavailable
+from asyncenergy_controller.loop import running
+
+from tests.controller.loop_box import LoopBox, planned
+from tests.controller.loop_server import loop_server
+
+
+@pytest.fixture
+def box(tmp_path):
+    with loop_server() as server:
+        yield LoopBox(tmp_path, server)
+
+
+@pytest.mark.parametrize("fault", [MeterUnavailable("no GPU"), FileNotFoundError(2, "No such file"), KeyError("power")])
+def test_a_job_runs_also_where_no_meter_can_be_opened_for_whatever_reason(box, monkeypatch, caplog, fault):
+    def fails(*args, **kwargs):
+        raise fault
+
+    monkeypatch.setattr(running, "open_meter", fails)
+    box.has()
+    box.plan(planned())
+    box.once()
+    assert (box.marks(), box.events()) == (1, ["started", "finished"])
+    (record,) = box.records()
+    assert (record["exit_status"], record.get("energy_wh")) == ("success", None)
+    assert "not metered" in caplog.text
