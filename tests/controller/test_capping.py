@@ -226,7 +226,7 @@ def test_a_limit_that_can_not_be_put_back_fails_no_job_and_is_healed_next_time(
 def forget_the_process(settings, board):
     """As if the process that wrote the journal were gone."""
     journal = Journal(settings.power_journal_dir)
-    journal.write(replace(journal.read(board.uuid), pid_created_s=0.0))
+    journal.write(replace(journal.read(board.uuid), pid_mark="another-boot 1"))
 
 
 def test_after_a_kill_in_the_middle_the_next_job_heals_the_card_first(client, settings, info, nvml, board, recommended):

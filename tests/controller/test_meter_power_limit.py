@@ -1,5 +1,6 @@
 """Lowering a power limit: inside the card's range, and always put back."""
 
+import json
 import os
 import signal
 from itertools import count
@@ -313,6 +314,44 @@ def test_a_run_that_is_still_going_is_left_alone(nvml, folder):
     )
     with pytest.raises(WriteRefused, match=f"process {parents.pid} is changing"):
         power.set_limit_w(250)
+
+
+def set_wall_clock(monkeypatch, *, ahead_s):
+    """As Linux shows it: every process seems to have begun so much later."""
+    real = psutil.Process.create_time
+    monkeypatch.setattr(psutil.Process, "create_time", lambda process: real(process) + ahead_s)
+
+
+@pytest.mark.parametrize("ahead_s", [3600, -3600])
+def test_a_wall_clock_that_is_set_in_mid_run_keeps_no_card_capped(nvml, folder, monkeypatch, ahead_s):
+    with control(folder) as power:
+        power.set_limit_w(300)
+        set_wall_clock(monkeypatch, ahead_s=ahead_s)
+        assert heal_leftovers(folder) == []
+        power.set_limit_w(250)
+        assert nvml.limit_w(nvml.boards[0]) == 250
+    assert (nvml.limit_w(nvml.boards[0]), files(folder)) == (700, [])
+
+
+def test_a_journal_without_the_mark_of_its_process_is_read_as_before(nvml, folder):
+    folder.mkdir()
+    nvml._keep(nvml.boards[0], limit_mw=300_000)
+    fields = {
+        "uuid": nvml.boards[0].uuid,
+        "name": "H200",
+        "before_mw": 700_000,
+        "restore_mw": 700_000,
+        "pid": os.getppid(),
+        "pid_created_s": psutil.Process(os.getppid()).create_time(),
+        "set_mw": [300_000],
+        "clock_locked": False,
+    }
+    path = folder / f"{nvml.boards[0].uuid}.json"
+    path.write_text(json.dumps(fields))
+    assert heal_leftovers(folder) == []
+    path.write_text(json.dumps(fields | {"pid_created_s": 12345.0}))
+    assert [one.healed for one in heal_leftovers(folder)] == [True]
+    assert nvml.limit_w(nvml.boards[0]) == 700
 
 
 def test_a_process_id_given_to_another_process_is_a_leftover(nvml, folder):

@@ -28,10 +28,12 @@ class Entry:
     set_mw: tuple[int, ...] = ()
     """Every limit that may have been set."""
     clock_locked: bool = False
+    pid_mark: str | None = None
+    """What `liveness.mark_of` told of the process; journals of earlier versions lack it."""
 
     def is_alive(self) -> bool:
         """Say whether the process that wrote it still runs."""
-        return still_runs(self.pid, self.pid_created_s)
+        return still_runs(self.pid, self.pid_created_s, self.pid_mark)
 
     def is_ours(self) -> bool:
         return self.pid == os.getpid() and self.is_alive()

@@ -11,6 +11,7 @@ from typing import Any, Literal, Self
 import psutil
 
 from asyncenergy_controller.errors import MeterUnavailable
+from asyncenergy_controller.liveness import mark_of
 from asyncenergy_controller.meters.devices import Board, select_boards
 from asyncenergy_controller.meters.gpu_writes import (
     READ_ONLY,
@@ -129,6 +130,7 @@ class PowerControl:
             restore_mw=round(1000 * restore_w),
             pid=os.getpid(),
             pid_created_s=psutil.Process().create_time(),
+            pid_mark=mark_of(os.getpid()),
         )
 
     def _change(self, board: Board, intended: Entry, write: Callable[[], None]) -> None:
