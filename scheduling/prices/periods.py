@@ -1,6 +1,6 @@
 """Prices by weekday and wall time, as suppliers and grid operators print them."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal, InvalidOperation
@@ -14,6 +14,8 @@ from scheduling.prices.types import SpotPoint
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 DAY_MIN = 24 * 60
 QUARTER = timedelta(minutes=15)  # clocks change on full quarters of an hour
+PRICE_BELOW, PRICE_STEP = Decimal(1000), Decimal("1e-9")
+EXAMPLE = '{"days": "mon-fri", "from": "22:00", "to": "06:00", "price": "0.21"}'
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +34,14 @@ class Period:
         return evening or ((weekday - 1) % 7 in self.days and minute < self.to_min)
 
 
-def periods_from(rows: Iterable[Mapping[str, Any]], *, whole_week: bool = True) -> tuple[Period, ...]:
+def periods_from(rows: object, *, whole_week: bool = True) -> tuple[Period, ...]:
     """Read rows such as ``{"days": "mon-fri", "from": "22:00", "to": "06:00", "price": "0.21"}``.
 
     `days` is one day, a range, a list with commas, or "all". Raises PricesRefused where a row can't be read, where
     two rows hold at once, or where a minute of the week has none (with `whole_week`).
     """
+    if not isinstance(rows, Sequence) or isinstance(rows, str):
+        raise PricesRefused(f"{rows!r:.120} is no list of periods. Write one such as [{EXAMPLE}].")
     periods = tuple(_period(row) for row in rows)
     for weekday in range(7):
         for minute in sorted({0, *(m % DAY_MIN for period in periods for m in (period.from_min, period.to_min))}):
@@ -48,23 +52,28 @@ def periods_from(rows: Iterable[Mapping[str, Any]], *, whole_week: bool = True) 
     return periods
 
 
-def _period(row: Mapping[str, Any]) -> Period:
+def _period(row: object) -> Period:
+    if not isinstance(row, Mapping):
+        raise PricesRefused(f"{row!r:.120} is no period. Write one such as {EXAMPLE}.")
+    given = {"days": "all", **row}
+    return Period(*(_read(given, name) for name in READ))
+
+
+def _read(row: Mapping[str, Any], name: str) -> Any:
+    reader, wanted = READ[name]
+    value = row.get(name)
     try:
-        price = Decimal(str(row["price"]))
-        period = Period(_days(str(row.get("days", "all"))), _minute(row["from"]), _minute(row["to"]), price)
-    except (KeyError, ValueError, InvalidOperation):
-        price, period = Decimal("NaN"), None
-    if period is None or not price.is_finite():
-        example = '{"days": "mon-fri", "from": "22:00", "to": "06:00", "price": "0.21"}'
-        raise PricesRefused(f"{dict(row)!r:.120} is no period. Write one such as {example}.")
-    return period
+        return reader(value)
+    except ValueError:
+        wrong = f"its `{name}` is {value!r:.60}, not {wanted}"
+        raise PricesRefused(f"{dict(row)!r:.120} is no period: {wrong}. Write one such as {EXAMPLE}.") from None
 
 
-def _days(words: str) -> frozenset[int]:
+def _days(words: object) -> frozenset[int]:
     if words == "all":
         return frozenset(range(7))
     found: set[int] = set()
-    for word in words.lower().split(","):
+    for word in _text(words).lower().split(","):
         first, _, last = word.strip().partition("-")
         begin = DAYS.index(first)
         many = (DAYS.index(last or first) - begin) % 7
@@ -72,11 +81,40 @@ def _days(words: str) -> frozenset[int]:
     return frozenset(found)
 
 
-def _minute(wall: str) -> int:
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise ValueError(f"a text is needed, not {value!r:.60}")
+    return value
+
+
+def _minute(wall: object) -> int:
     if wall == "24:00":
         return DAY_MIN
-    at = time.fromisoformat(wall)
+    at = time.fromisoformat(_text(wall))
     return at.hour * 60 + at.minute
+
+
+def _price(value: object) -> Decimal:
+    """A price as a fee of the same formula is stored, so that no sum of them is beyond what money is counted in."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise ValueError(f"a number is needed, not {value!r:.60}")
+    try:
+        price = Decimal(str(value))
+        fits = abs(price) < PRICE_BELOW and price == price.quantize(PRICE_STEP)
+    except InvalidOperation as error:
+        raise ValueError(f"{value!r:.60} is no number") from error
+    if not fits:
+        raise ValueError(f"{value!r:.60} does not fit")
+    return price
+
+
+READ: Mapping[str, tuple[Callable[[object], Any], str]] = {
+    "days": (_days, f"days of {', '.join(DAYS)}, a range of them, or all"),
+    "from": (_minute, "a time of day"),
+    "to": (_minute, "a time of day"),
+    "price": (_price, f"a number between -{PRICE_BELOW} and {PRICE_BELOW} with at most 9 decimal places"),
+}
+"""How each field of a row is read, in the order of a period's own; what can't be raises ValueError."""
 
 
 def expanded(periods: Sequence[Period], zone: ZoneInfo, start: datetime, end: datetime) -> list[SpotPoint]:

@@ -109,8 +109,60 @@ def test_a_period_that_passes_midnight_belongs_to_the_day_it_began(minute):
         ([{"from": "00:00", "to": "24:00", "price": "free"}], "is no period"),
         ([{"from": "00:00", "to": "24:00", "price": "NaN"}], "is no period"),
         ([{"from": "00:00", "price": "1"}], "is no period"),
+        ([{"from": 22, "to": "06:00", "price": "1"}], "is no period: its `from` is 22"),
+        ([{"from": "22:00", "to": None, "price": "1"}], "is no period: its `to` is None"),
+        ([{"from": "00:00", "to": "24:00", "price": True}], "is no period: its `price` is True"),
+        ([{"days": 5, "from": "00:00", "to": "24:00", "price": "1"}], "is no period: its `days` is 5"),
+        (["mon-fri"], "is no period"),
     ],
 )
 def test_periods_that_can_not_hold_are_refused_with_the_row_or_the_time(rows, words):
     with pytest.raises(PricesRefused, match=words):
         periods_from(rows)
+
+
+@pytest.mark.parametrize(
+    "price", ["1e30", "-1e30", "1000", "-1000", "0.1234567891", "1e-10", "Infinity", "-Infinity", 1e30]
+)
+def test_a_price_that_no_fee_can_have_is_refused_with_what_can(price):
+    with pytest.raises(PricesRefused, match="its `price` is .* and 1000 with at most 9 decimal"):
+        periods_from([{"from": "00:00", "to": "24:00", "price": price}])
+
+
+@pytest.mark.parametrize("price", ["999.999999999", "-999.999999999", "0.100000000000", "1e2", 0.21, 3])
+def test_a_price_that_a_fee_can_have_is_taken(price):
+    (period,) = periods_from([{"from": "00:00", "to": "24:00", "price": price}])
+    assert period.price_per_kwh == Decimal(str(price))
+
+
+JSON = st.recursive(
+    st.one_of(
+        st.none(), st.booleans(), st.integers(), st.floats(), st.text(), st.sampled_from(["22:00", "0.1", "sat"])
+    ),
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(st.text(max_size=5), inner, max_size=3)),
+    max_leaves=5,
+)
+ROW = {"days": "all", "from": "22:00", "to": "06:00", "price": "0.1"}
+
+
+def taken_or_refused(rows):
+    """The periods, and the words of the refusal where there are none."""
+    try:
+        return periods_from(rows, whole_week=False), "Write one such as"
+    except PricesRefused as refusal:
+        return (), refusal.detail
+
+
+@given(name=st.sampled_from(sorted(ROW)), value=JSON)
+def test_a_field_of_any_json_type_is_read_or_refused(name, value):
+    periods, words = taken_or_refused([{**ROW, name: value}])
+    assert "Write one such as" in words
+    for period in periods:
+        assert isinstance(value, str if name != "price" else str | int | float)
+        assert abs(period.price_per_kwh) < 1000
+
+
+@given(rows=JSON)
+def test_rows_of_any_json_type_are_read_or_refused(rows):
+    periods, words = taken_or_refused(rows)
+    assert (periods, "Write one such as" in words) == ((), True)
