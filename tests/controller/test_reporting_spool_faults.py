@@ -1,5 +1,7 @@
 """A spool that is locked, full, damaged or newer loses no report; where nothing can be written the caller is told."""
 
+import random
+import shutil
 import sqlite3
 
 import pytest
@@ -7,6 +9,8 @@ from asyncenergy_controller.reporting import Spool, SpoolError
 from asyncenergy_controller.reporting.outbox import Report
 
 from tests.controller.spool_reports import drained, run, trace
+
+SECTOR = 512
 
 
 def spool_report(name, **values):
@@ -109,3 +113,74 @@ def test_a_spool_of_a_newer_controller_is_left_alone(spool, server, client):
     with pytest.raises(SpoolError, match="update the controller"):
         spool.counts()
     assert spool._beside.path.exists()
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE entry SET body = 'no JSON' WHERE id = 1",
+        "UPDATE entry SET body = '{}' WHERE id = 1",
+        'UPDATE entry SET body = \'{"run_id": "r1", "energy_wh": NaN}\' WHERE id = 1',
+        "UPDATE entry SET key = CAST(x'ff' AS TEXT) WHERE id = 1",
+        "UPDATE entry SET server_id = x'ff' WHERE id = 1",
+    ],
+)
+def test_a_damaged_row_that_sqlite_takes_for_good_costs_only_itself(spool, server, client, damage):
+    spool.put_run(run("r1"), trace(2))
+    spool.put_run(run("r2"), trace(2))
+    with sqlite3.connect(spool.path) as db:
+        db.execute(damage)
+    db.close()
+    assert drained(spool, client) == (1, 0, None)
+    assert set(server.runs) == {"r2"}
+    assert len(list(spool.path.parent.glob("*.damaged-*"))) == 1
+
+
+def test_a_damaged_sample_costs_only_itself(spool, server, client):
+    spool.put_run(run("r1"), trace(3))
+    with sqlite3.connect(spool.path) as db:
+        db.execute("UPDATE sample SET body = '{}' WHERE ts LIKE '%:01.%'")
+    db.close()
+    assert drained(spool, client)[1:] == (0, None)
+    assert len(server.samples_of("r1")) == 2
+
+
+@pytest.fixture(scope="module")
+def full(tmp_path_factory):
+    """A spool of 25 runs with 20 samples each."""
+    spool = Spool(tmp_path_factory.mktemp("full") / "spool.sqlite3")
+    for number in range(25):
+        spool.put_run(run(f"r{number:02d}"), trace(20))
+    return spool.path
+
+
+def overwrite_sectors(path, chance):
+    """What a failing disk does: one to three sectors come back as zeros, as noise, or as another sector."""
+    content = bytearray(path.read_bytes())
+    for _ in range(chance.randint(1, 3)):
+        at, other = (SECTOR * chance.randrange(len(content) // SECTOR) for _ in range(2))
+        found = [bytes(SECTOR), chance.randbytes(SECTOR), bytes(content[other : other + SECTOR])]
+        content[at : at + SECTOR] = chance.choice(found)
+    path.write_bytes(content)
+
+
+def lose_sectors_and_report(full, spool, server, client, seed):
+    """Nothing raises, and the report in hand reaches the server, whatever the disk lost."""
+    shutil.copy(full, spool.path)
+    overwrite_sectors(spool.path, random.Random(seed))
+    spool.put_run(run("in-hand"), trace(2))
+    spool.counts()
+    spool.drain(client, at_once=True)
+    assert drained(spool, client)[1:] == (0, None)
+    assert len(server.samples_of("in-hand")) == 2
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_lost_sectors_never_cost_the_report_in_hand(full, spool, server, client, seed):
+    lose_sectors_and_report(full, spool, server, client, seed)
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("seed", range(100, 112))
+def test_lost_sectors_never_cost_the_report_in_hand_whatever_they_held(full, spool, server, client, seed):
+    lose_sectors_and_report(full, spool, server, client, seed)

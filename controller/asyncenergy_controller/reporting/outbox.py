@@ -7,9 +7,17 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-Kind = Literal["run", "ack"]
+from asyncenergy_controller.reporting.rows import (
+    ENTRIES,
+    Entry,
+    Kind,
+    RowUnreadable,
+    entry_of,
+    sample_of,
+    text_of,
+)
 
 LAYOUT = 1
 BUSY_S = 10.0
@@ -37,14 +45,8 @@ CREATE TABLE IF NOT EXISTS sample (
 PRAGMA user_version = {LAYOUT};
 COMMIT;
 """
-UNSENT = """
-SELECT id, kind, key, body, server_id, failures FROM entry
-WHERE server_id IS NULL AND refused IS NULL ORDER BY failures, id LIMIT ?
-"""
-HALF_SENT = """
-SELECT id, kind, key, body, server_id, failures FROM entry
-WHERE server_id IS NOT NULL AND refused IS NULL ORDER BY failures, id LIMIT 1
-"""
+UNSENT = f"{ENTRIES} WHERE server_id IS NULL AND refused IS NULL ORDER BY failures, id LIMIT ?"
+HALF_SENT = f"{ENTRIES} WHERE server_id IS NOT NULL AND refused IS NULL ORDER BY failures, id LIMIT 1"
 FORGET = """
 DELETE FROM entry WHERE id = :entry AND server_id IS NOT NULL
 AND NOT EXISTS (SELECT 1 FROM sample WHERE entry_id = :entry)
@@ -76,20 +78,8 @@ class Report:
     samples: Sequence[Mapping[str, Any]] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One report that waits."""
-
-    id: int
-    kind: Kind
-    key: str
-    body: str
-    server_id: str | None
-    failures: int
-
-
 class Outbox:
-    """Every method is one transaction. Raises sqlite3.Error and OSError."""
+    """Every method is one transaction. Raises sqlite3.Error (RowUnreadable among them) and OSError."""
 
     def __init__(self, path: Path, samples_at_most: int) -> None:
         self.path = path
@@ -106,30 +96,32 @@ class Outbox:
     def unsent(self, limit: int) -> list[Entry]:
         """The oldest reports that the server doesn't have, of one kind; those that failed less often go first."""
         with self._transaction() as db:
-            entries = [Entry(*row) for row in db.execute(UNSENT, (limit,))]
+            entries = [entry_of(row) for row in db.execute(UNSENT, (limit,))]
         alike = takewhile(lambda one: (one.kind, one.failures) == (entries[0].kind, entries[0].failures), entries)
         return list(alike)
 
-    def with_samples(self, limit: int) -> tuple[Entry, list[str]] | None:
+    def with_samples(self, limit: int) -> tuple[Entry, list[dict[str, Any]]] | None:
         """The oldest run that the server has without all its samples, and up to `limit` of them in order of time."""
         with self._transaction() as db:
             row = db.execute(HALF_SENT).fetchone()
             if row is None:
                 return None
-            bodies = db.execute("SELECT body FROM sample WHERE entry_id = ? ORDER BY ts LIMIT ?", (row[0], limit))
-            return Entry(*row), [body for (body,) in bodies]
+            rows = db.execute("SELECT ts, body FROM sample WHERE entry_id = ? ORDER BY ts LIMIT ?", (row[0], limit))
+            return entry_of(row), [sample_of(ts, body) for ts, body in rows]
 
     def sent(self, server_ids: Mapping[int, str]) -> None:
         """The server has the entries of these ids. Its own id of each is kept until the samples are sent as well."""
         with self._transaction() as db:
             for entry_id, server_id in server_ids.items():
-                db.execute("UPDATE entry SET server_id = ? WHERE id = ?", (server_id, entry_id))
+                changed = db.execute("UPDATE entry SET server_id = ? WHERE id = ?", (server_id, entry_id))
+                _check_found(changed)
                 db.execute(FORGET, {"entry": entry_id})
 
     def samples_sent(self, entry: Entry, times: Sequence[str]) -> None:
         """The server has the samples of these times."""
         with self._transaction() as db:
-            db.executemany("DELETE FROM sample WHERE entry_id = ? AND ts = ?", [(entry.id, ts) for ts in times])
+            keys = [(entry.id, ts) for ts in times]
+            _check_found(db.executemany("DELETE FROM sample WHERE entry_id = ? AND ts = ?", keys))
             db.execute(FORGET, {"entry": entry.id})
 
     def send_again(self, entry: Entry) -> None:
@@ -179,6 +171,7 @@ class Outbox:
         self.path.parent.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
         self.path.touch(mode=PRIVATE_FILE)
         db = sqlite3.connect(self.path, timeout=BUSY_S, isolation_level=None)
+        db.text_factory = text_of
         try:
             _prepare(db)
         except BaseException:
@@ -196,6 +189,12 @@ def _prepare(db: sqlite3.Connection) -> None:
         raise LayoutUnknown(f"it has layout {layout}, and this controller knows {LAYOUT}: update the controller")
     if layout < LAYOUT:
         db.executescript(TABLES)
+
+
+def _check_found(changed: sqlite3.Cursor) -> None:
+    """What was just read and can't be found by its key would be sent again and again."""
+    if not changed.rowcount:
+        raise RowUnreadable("a row is not where its key says")
 
 
 def _insert(db: sqlite3.Connection, report: Report) -> None:

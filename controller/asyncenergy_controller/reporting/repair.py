@@ -1,9 +1,8 @@
 """A damaged spool: kept under another name, and what can still be read of it goes on in a new one."""
 
-import json
 import sqlite3
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
@@ -11,8 +10,23 @@ from typing import Any
 from asyncenergy_controller import clock
 from asyncenergy_controller.files import lock
 from asyncenergy_controller.reporting.outbox import Outbox, Report
+from asyncenergy_controller.reporting.rows import ENTRIES, Entry, RowUnreadable, entry_of, sample_of, text_of
 
-DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+DAMAGED = (
+    sqlite3.SQLITE_CORRUPT,
+    sqlite3.SQLITE_NOTADB,
+    sqlite3.SQLITE_ERROR,  # a table or column is gone
+    sqlite3.SQLITE_CONSTRAINT,  # a key leads to a row that is gone
+)
+PRIMARY_CODE = 0xFF
+"""The bits of SQLite's codes that all kinds of one error share."""
+SAMPLES = "SELECT entry_id, ts, body FROM sample"
+IDS = (
+    ("SELECT id FROM entry", ("key",)),
+    ("SELECT entry_id FROM sample", ("entry_id", "ts")),
+    ("SELECT seq FROM sqlite_sequence", ("seq",)),
+)
+"""Where the ids of entries stand, each in its own part of the file."""
 PARTS = ("", "-wal", "-shm")
 
 
@@ -34,28 +48,58 @@ def set_aside_damaged(outbox: Outbox) -> str:
     return f"{path} was damaged: it is kept as {kept}, and {len(reports)} reports in it could still be read"
 
 
+def is_damage(error: sqlite3.Error) -> bool:
+    """Whether it says that the file itself is wrong, not that it can't be used just now."""
+    return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_OK) & PRIMARY_CODE in DAMAGED
+
+
 def _is_damaged(path: Path) -> bool:
+    """Thorough: a key that leads nowhere, or a row that is no report, damages a file as well."""
     try:
-        with closing(sqlite3.connect(path)) as db:
-            return bool(db.execute("PRAGMA quick_check").fetchall() != [("ok",)])
+        with closing(_opened(path)) as db:
+            if db.execute("PRAGMA integrity_check").fetchall() != [("ok",)]:
+                return True
+            for _, ts, body in db.execute(SAMPLES):
+                sample_of(ts, body)
+            for row in db.execute(ENTRIES):
+                entry_of(row)
+            return False
     except sqlite3.DatabaseError as error:
-        return error.sqlite_errorcode in DAMAGED
+        return is_damage(error)
 
 
 def _readable(path: Path) -> list[Report]:
-    """What can be read from the first row on, and from the last one back."""
-    with closing(sqlite3.connect(path)) as db:
-        samples: dict[int, dict[str, Any]] = defaultdict(dict)
-        for entry_id, ts, body in _rows(db, "SELECT entry_id, ts, body FROM sample", "entry_id {0}, ts {0}"):
-            samples[entry_id][ts] = json.loads(body)
-        entries = {row[0]: row[1:] for row in _rows(db, "SELECT id, kind, key, body FROM entry", "id {0}")}
+    """Every report of which the entry can still be read, with those of its samples that can."""
+    samples: dict[Any, dict[str, Any]] = defaultdict(dict)
+    entries: dict[int, Entry] = {}
+    with closing(_opened(path)) as db:
+        for entry_id, ts, body in _rows(db, SAMPLES, "entry_id", "ts"):
+            with suppress(RowUnreadable):
+                samples[entry_id][ts] = sample_of(ts, body)
+        for row in _rows(db, ENTRIES, "id"):
+            with suppress(RowUnreadable):
+                entries[row[0]] = entry_of(row)
     return [
-        Report(kind, key, json.loads(body), list(samples[entry_id].values()))
-        for entry_id, (kind, key, body) in sorted(entries.items())
+        Report(entry.kind, entry.key, entry.body, list(samples[entry_id].values()))
+        for entry_id, entry in sorted(entries.items())
     ]
 
 
-def _rows(db: sqlite3.Connection, query: str, order: str) -> Iterator[Any]:
+def _opened(path: Path) -> sqlite3.Connection:
+    db = sqlite3.connect(path)
+    db.text_factory = text_of
+    return db
+
+
+def _rows(db: sqlite3.Connection, query: str, *key: str) -> Iterator[Any]:
+    """From the first row on, from the last one back, and of each id by itself: what lies between two bad pages."""
+    yield from _both_ways(db, query, key)
+    found = {row[0] for ids, order in IDS for row in _both_ways(db, ids, order)}
+    for entry_id in (one for one in found if isinstance(one, int)):
+        yield from _both_ways(db, f"{query} WHERE {key[0]} = ?", key, entry_id)
+
+
+def _both_ways(db: sqlite3.Connection, query: str, order: Sequence[str], *values: object) -> Iterator[Any]:
     for direction in ("ASC", "DESC"):
         with suppress(sqlite3.DatabaseError):
-            yield from db.execute(f"{query} ORDER BY {order.format(direction)}")
+            yield from db.execute(f"{query} ORDER BY {', '.join(f'{name} {direction}' for name in order)}", values)

@@ -1,13 +1,13 @@
 """Send what waits in the outbox: in order, as long as the server takes it."""
 
-import json
 import logging
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from asyncenergy_controller.clock import monotonic
 from asyncenergy_controller.errors import ControllerError
-from asyncenergy_controller.reporting.outbox import Entry, Outbox
+from asyncenergy_controller.reporting.outbox import Outbox
+from asyncenergy_controller.reporting.rows import Entry
 from asyncenergy_controller.server import RequestRefused, ServerFailed
 from asyncenergy_controller.server.errors import NotNow
 
@@ -70,22 +70,20 @@ def _send_entries(outbox: Outbox, client: Server, entries: Sequence[Entry]) -> i
 
 
 def _post_runs(outbox: Outbox, client: Server, entries: Sequence[Entry]) -> int:
-    bodies = [json.loads(entry.body) for entry in entries]
-    server_ids = client.post_runs(bodies)
-    outbox.sent({entry.id: server_ids[body["run_id"]] for entry, body in zip(entries, bodies, strict=True)})
+    server_ids = client.post_runs([entry.body for entry in entries])
+    outbox.sent({entry.id: server_ids[entry.body["run_id"]] for entry in entries})
     return len(entries)
 
 
 def _post_acks(outbox: Outbox, client: Server, entries: Sequence[Entry]) -> int:
     for entry in entries:
-        client.post_ack(json.loads(entry.body))
+        client.post_ack(entry.body)
         outbox.sent({entry.id: ""})  # the server names no id, and nothing follows
     return len(entries)
 
 
-def _send_samples(outbox: Outbox, client: Server, entry: Entry, bodies: Sequence[str]) -> None:
+def _send_samples(outbox: Outbox, client: Server, entry: Entry, samples: Sequence[Mapping[str, Any]]) -> None:
     """A run that the server has lost, as after a restored backup, is reported again, once."""
-    samples = [json.loads(body) for body in bodies]
     try:
         client.post_samples(entry.server_id or "", samples)
     except (RequestRefused, ServerFailed) as error:

@@ -13,9 +13,10 @@ from asyncenergy_controller.errors import ControllerError
 from asyncenergy_controller.files import lock
 from asyncenergy_controller.reporting.backoff import Backoff
 from asyncenergy_controller.reporting.beside import Beside
-from asyncenergy_controller.reporting.outbox import Kind, Outbox, Report
+from asyncenergy_controller.reporting.outbox import Outbox, Report
 from asyncenergy_controller.reporting.records import Ack, RunRecord, Sample
-from asyncenergy_controller.reporting.repair import DAMAGED, set_aside_damaged
+from asyncenergy_controller.reporting.repair import is_damage, set_aside_damaged
+from asyncenergy_controller.reporting.rows import Kind
 from asyncenergy_controller.reporting.sending import Server, send
 from asyncenergy_controller.settings import Settings
 
@@ -137,7 +138,7 @@ class Spool:
         try:
             return use()
         except sqlite3.Error as error:
-            if getattr(error, "sqlite_errorcode", None) not in DAMAGED:
+            if not is_damage(error):
                 raise
         log.error("%s", set_aside_damaged(self._outbox))
         return use()
