@@ -17,7 +17,7 @@ from tests import people
 
 NOON = datetime(2026, 8, 20, 12, tzinfo=UTC)
 
-hypothesis.settings.register_profile("unit", max_examples=40)  # where a test names no number of its own
+hypothesis.settings.register_profile("unit", max_examples=40, deadline=None)  # where a test names no number of its own
 hypothesis.settings.register_profile("long", max_examples=1000, deadline=None)  # make test-slow
 hypothesis.settings.load_profile("unit")
 

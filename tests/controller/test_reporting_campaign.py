@@ -36,7 +36,6 @@ from asyncenergy_controller.settings import load_settings
 settings, name = load_settings(), sys.argv[1]
 spool = open_spool(settings)
 samples = [{{"ts": f"2026-12-01T03:00:{{n:02d}}.000+00:00", "power_w": 1.0}} for n in range({SAMPLES})]
-print("ready", flush=True)
 with ServerClient(settings, attempts=1) as client:
     for number in itertools.count():
         run_id, at = f"{{name}}-{{number}}", datetime.now(UTC)
@@ -58,13 +57,13 @@ def test_the_server_of_these_tests_takes_no_report_whose_sender_died_before_its_
 
 
 def short_life(env, name, chance):
-    """A process that keeps and sends reports until it is killed; return what it said was kept."""
+    """A process that keeps and sends reports until it is killed, once it kept one; return what it said was kept."""
     child = subprocess.Popen([sys.executable, "-c", CHILD, name], env=env, stdout=subprocess.PIPE, text=True)
-    assert child.stdout.readline() == "ready\n"
-    time.sleep(chance.uniform(0.02, 0.25))
+    first = child.stdout.readline()
+    time.sleep(chance.uniform(0.0, 0.25))
     child.kill()
     said, _ = child.communicate()
-    return said.split("\n")[:-1]
+    return (first + said).split("\n")[:-1]
 
 
 def test_twenty_kills_and_a_faulty_server_lose_nothing_and_count_nothing_twice(tmp_path):
@@ -91,7 +90,7 @@ def test_twenty_kills_and_a_faulty_server_lose_nothing_and_count_nothing_twice(t
         acks = {line.removeprefix("ack ") for line in kept if line.startswith("ack ")}
         told = Counter(ack["occurrence_id"] for ack in server.acks)
         print(f"\n{len(runs)} runs and {len(acks)} acks kept over 20 kills; {len(server.calls)} calls, 0 lost")
-        assert len(runs) > 20
+        assert len(runs) >= 20
         assert runs <= server.runs.keys()
         assert acks <= told.keys()
         assert set(told.values()) == {1}
