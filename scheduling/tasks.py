@@ -19,10 +19,13 @@ def close_work_over() -> int:
 
 @shared_task(name="scheduling.plan_due", soft_time_limit=600)
 def plan_due() -> int:
-    """Fan out, one task an account; embedded, where nobody else would take them, plan here."""
+    """Fan out, one task an account; embedded, where nobody else would take them, run them here.
+
+    Each is a task of its own there, too: one that fails is logged, and the next one runs.
+    """
     due = services.accounts_due() if settings.EMBEDDED else services.accounts_to_send()
     for account_id in due:
-        (plan_account if settings.EMBEDDED else plan_account.delay)(account_id)
+        plan_account.apply((account_id,)) if settings.EMBEDDED else plan_account.delay(account_id)
     return len(due)
 
 

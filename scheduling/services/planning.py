@@ -4,10 +4,12 @@ import logging
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
+from django.db import DataError
 from django.db.models import Q
 
 from accounts.models import User
 from asyncenergy import clock
+from asyncenergy.errors import AsyncEnergyError
 from scheduling.errors import FieldRefused
 from scheduling.jobs import arranged
 from scheduling.models import PlanClaim, ScheduleVersion, Workflow
@@ -22,6 +24,8 @@ from scheduling.solver import Question, SolverFailure, solve
 TIME_LIMIT_S = 10.0
 SPREAD_MIN = 10
 LOST_AFTER = timedelta(minutes=5)
+UNPLANNABLE = (AsyncEnergyError, ArithmeticError, ValueError, DataError)
+"""What figures that can't be read, counted with or stored raise."""
 logger = logging.getLogger(__name__)
 
 
@@ -35,7 +39,8 @@ def account_plan(
 ) -> ScheduleVersion | None:
     """Plan an account that is due and that nobody else plans; return the version that was published, if one was.
 
-    A solver that fails leaves the account due, with the version before in force.
+    A solver that fails, and figures of the account that can't be planned with, leave it due after a pause, with the
+    version before in force.
     """
     now = now or clock.now()
     claim = claim_take(account_id=account.pk, now=now, even_if_not_due=even_if_not_due)
@@ -45,6 +50,10 @@ def account_plan(
         version = _plan(claim, account, now, time_limit_s, within_s)
     except SolverFailure as error:
         logger.warning("Account %s was not planned: %s", account.pk, error)
+        claim_fail(claim=claim, now=now)
+        return None
+    except UNPLANNABLE:
+        logger.exception("Account %s can't be planned with what is stored of it", account.pk)
         claim_fail(claim=claim, now=now)
         return None
     claim_release(claim=claim, next_due=next_due(account, now))

@@ -6,9 +6,10 @@ import subprocess
 import sys
 import threading
 from datetime import timedelta
+from decimal import InvalidOperation
 
 import pytest
-from django.db import connection, connections
+from django.db import DataError, connection, connections
 
 from scheduling.models import PlanClaim, ScheduleVersion
 from scheduling.services import planning
@@ -75,13 +76,22 @@ def test_a_worker_whose_claim_ran_out_publishes_nothing(submitter, monkeypatch):
     assert not ScheduleVersion.objects.exists()
 
 
-def test_a_solver_that_fails_leaves_the_account_due_and_the_plan_in_force(submitter, monkeypatch):
+@pytest.mark.parametrize(
+    "failure",
+    [
+        SolverFailure("the solver's answer is overdue; it was stopped"),
+        InvalidOperation("its money has more digits than are counted"),
+        ValueError("a figure that can't be read"),
+        DataError("a figure that can't be stored"),
+    ],
+)
+def test_a_planning_that_fails_leaves_the_account_due_and_the_plan_in_force(submitter, monkeypatch, failure):
     make_market(*[0.1] * 48)
     make_workflow(submitter)
     version = plan(submitter)
 
     def fails(*args, **kwargs):
-        raise SolverFailure("the solver's answer is overdue; it was stopped")
+        raise failure
 
     monkeypatch.setattr(planning, "solve", fails)
     account_mark_due(account=submitter, cause="test", now=NOON)

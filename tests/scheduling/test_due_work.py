@@ -9,7 +9,7 @@ from django.core.management import CommandError, call_command
 
 from asyncenergy.celery import app
 from scheduling import tasks
-from scheduling.models import PlanClaim, PowerProfile, RunRecord, ScheduleVersion
+from scheduling.models import PlanClaim, PowerProfile, RunRecord, ScheduleVersion, Tariff
 from scheduling.services.claims import account_mark_due
 from scheduling.services.runs import runs_ingest, samples_append
 from tests.scheduling.people import NOON, make_workflow
@@ -69,20 +69,32 @@ def test_in_production_each_account_is_a_task_of_its_own(work, submitter, settin
     assert tasks.plan_account(10**9) is False
 
 
-def test_one_account_that_fails_keeps_no_other_from_its_plan(work, submitter, other_submitter, monkeypatch):
+@pytest.mark.parametrize("failure", [OSError("its disk is full"), KeyError("nobody thought of this")])
+def test_one_account_that_fails_keeps_no_other_from_its_plan(work, submitter, other_submitter, monkeypatch, failure):
     make_workflow(other_submitter, now=None)
     real = tasks.services.account_plan
 
     def fails_for_one(*, account):
         if account == submitter:
             PlanClaim.objects.filter(account=account).update(due_at=None)
-            raise OSError("its disk is full")
+            raise failure
         return real(account=account)
 
     monkeypatch.setattr(tasks.services, "account_plan", fails_for_one)
-    for _ in range(2):
-        call_command("tick", "--once")
-    assert ScheduleVersion.objects.filter(account=other_submitter).exists()
+    call_command("tick", "--once")
+    assert ScheduleVersion.objects.filter(account=other_submitter).exists(), "in the same round"
+
+
+def test_an_account_whose_stored_fees_can_not_be_read_is_tried_again_later_and_holds_up_no_other(
+    work, submitter, other_submitter
+):
+    periods = [{"days": "all", "from": "22:00", "to": "06:00", "price": "1e30"}]
+    Tariff.objects.create(user=submitter, grid_periods=periods)
+    make_workflow(other_submitter, now=None)
+    call_command("tick", "--once")
+    assert ScheduleVersion.objects.get().account == other_submitter
+    claim = PlanClaim.objects.get(account=submitter)
+    assert (claim.claimed_until, claim.failures) == (None, 1)
 
 
 def test_samples_are_rolled_up_by_the_worker(submitter):
