@@ -75,22 +75,22 @@ def whole_second(instant: datetime) -> datetime:
 
 def arranged(works: Sequence[Work], *, now: datetime, capacity: Mapping[str, int], limited: bool = False) -> Arranged:
     """Return what the optimizer is asked at `now`; `limited` where a watt limit holds over all machines."""
-    frozen = now + FREEZE
     jobs: list[Job] = []
     pinned: list[Placement] = []
     kept: dict[str, tuple[Piece, ...]] = {}
     # what has begun goes first, then what shall begin at once, so that both find their machines free
-    for work in sorted(works, key=lambda work: (not _begun(work, frozen), not work.at_once, work.id)):
-        begun = _begun(work, frozen)
-        at_once = _at_once(work, now, capacity, pinned) if work.at_once and not begun else None
+    for work in sorted(works, key=lambda work: (not begun(work, now), not work.at_once, work.id)):
+        stays = begun(work, now)
+        at_once = _at_once(work, now, capacity, pinned) if work.at_once and not stays else None
         if at_once is not None:
-            pinned.append(_kept(work, at_once, work.id))
-        elif begun and work.placed and (not work.interruptible or begun == work.placed.pieces):
+            # what was placed for another time, and perhaps of another length, says nothing of this run
+            pinned.append(_kept(replace(work, placed=None), at_once, work.id))
+        elif stays and work.placed and (not work.interruptible or stays == work.placed.pieces):
             pinned.append(_kept(work, work.placed.pieces, work.id))
-        elif begun:
-            kept[work.id] = begun
-            pinned.append(_kept(work, begun, f"{work.id}/begun"))
-            jobs.append(_job(work, after=begun[-1].end, finished_s=seconds_of(begun), limited=limited))
+        elif stays:
+            kept[work.id] = stays
+            pinned.append(_kept(work, stays, f"{work.id}/begun"))
+            jobs.append(_job(work, after=stays[-1].end, finished_s=seconds_of(stays), limited=limited))
         else:
             jobs.append(_job(work, after=now, limited=limited))
         if pinned and pinned[-1].id == work.id and not work.interruptible:
@@ -98,13 +98,13 @@ def arranged(works: Sequence[Work], *, now: datetime, capacity: Mapping[str, int
     return Arranged(tuple(sorted(jobs, key=lambda job: job.id)), tuple(sorted(pinned, key=lambda p: p.id)), kept)
 
 
-def _begun(work: Work, frozen: datetime) -> tuple[Piece, ...]:
-    """The pieces that can't be moved any more."""
+def begun(work: Work, now: datetime) -> tuple[Piece, ...]:
+    """Return the pieces that can't be moved any more: those that are over, that run, or that begin at any moment."""
     if work.placed is None:
         return ()
     if work.is_started and not work.interruptible:
         return work.placed.pieces
-    return tuple(piece for piece in work.placed.pieces if piece.start <= frozen)
+    return tuple(piece for piece in work.placed.pieces if piece.start <= now + FREEZE)
 
 
 def seconds_of(pieces: Sequence[Piece]) -> float:

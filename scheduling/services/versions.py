@@ -10,7 +10,7 @@ from django.db import transaction
 
 from accounts.models import User
 from asyncenergy import clock
-from scheduling.jobs import Arranged, Work, cap_of, latest_start, seconds_of
+from scheduling.jobs import Arranged, Work, begun, cap_of, latest_start, seconds_of
 from scheduling.models import Occurrence, Placement, PlanClaim, ScheduleVersion
 from scheduling.models.workflow import TO_PLAN
 from scheduling.optimizer import Infeasible
@@ -161,7 +161,7 @@ def _placed(given: PlanInput, solution: Solution) -> Iterable[Placement]:
     for work in given.works:
         if work.id in infeasible:
             yield _infeasible(given, work, infeasible[work.id])
-        elif work.placed and any(one.id == work.id for one in solution.arranged.pinned):
+        elif begun(work, given.now) and any(one.id == work.id for one in solution.arranged.pinned):
             yield _unmoved(given, work, placed[work.id])
         elif work.id in placed:
             yield _feasible(given, work, placed[work.id], solution)
@@ -175,8 +175,8 @@ def _unmoved(given: PlanInput, work: Work, solved: Solved) -> Placement:
 
 
 def _feasible(given: PlanInput, work: Work, solved: Solved, solution: Solution) -> Placement:
-    begun = solution.placed.get(f"{work.id}/begun")
-    pieces = (*(begun.pieces if begun else ()), *solved.pieces)
+    before = solution.placed.get(f"{work.id}/begun")
+    pieces = (*(before.pieces if before else ()), *solved.pieces)
     cap_w = cap_of(work, solved.mode)
     baseline = solution.baselines.get(work.id)
     made = _expected(given, work)
@@ -185,7 +185,7 @@ def _feasible(given: PlanInput, work: Work, solved: Solved, solution: Solution) 
     made.pieces = [[_text(piece.start), _text(piece.end)] for piece in pieces]
     made.reserved_s = seconds_of(pieces)
     made.latest_start = latest_start(work, made.reserved_s)
-    made.cost = money(solved.cost + (begun.cost if begun else 0.0))
+    made.cost = money(solved.cost + (before.cost if before else 0.0))
     if cap_w is not None:
         made.cap_w, made.profile, made.predicted_wh = cap_w, _profile(solved), solved.energy_wh
     if baseline is not None:

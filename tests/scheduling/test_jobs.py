@@ -59,6 +59,14 @@ def test_at_once_takes_the_first_gap_of_its_machine():
     assert {p.id: p.pieces[0].start for p in both.pinned} == {"r": at(11.5), "u": NOON}
 
 
+def test_at_once_forgets_the_place_it_had_and_what_was_predicted_there():
+    old = placed((at(16), at(17)), wh=200.0)
+    order = arranged([work(at_once=True, placed=old)], now=NOON, capacity={"m": 1})
+    (one,) = order.pinned
+    assert (one.pieces, one.energy_wh) == ((Piece(NOON, at(13.25)),), 300.0)
+    assert (order.jobs[0].earliest_start, order.jobs[0].duration_s) == (NOON, 4500.0)
+
+
 def test_at_once_that_can_not_end_in_time_is_planned_like_the_others():
     order = arranged([work(at_once=True, deadline=at(13))], now=NOON, capacity={"m": 1})
     assert [job.id for job in order.jobs] == ["a"]
