@@ -8,7 +8,7 @@ from pathlib import Path
 import psutil
 
 from asyncenergy_controller.files import PRIVATE_FILE, FileUnreadable, read_json, write_json
-from asyncenergy_controller.liveness import still_runs
+from asyncenergy_controller.liveness import mark_of, still_runs
 
 FOLDER = "switches"
 NOBODY = 0
@@ -22,10 +22,11 @@ class Held:
     secret: str | None
     pid: int
     pid_created_s: float
+    pid_mark: str | None = None
 
     def is_held(self) -> bool:
         """Say whether that process still runs."""
-        return self.pid != NOBODY and still_runs(self.pid, self.pid_created_s)
+        return self.pid != NOBODY and still_runs(self.pid, self.pid_created_s, self.pid_mark)
 
 
 class SwitchJournal:
@@ -36,7 +37,8 @@ class SwitchJournal:
 
     def hold(self, switch: str, secret: str | None) -> None:
         """Note, before it is switched on, that this process holds it."""
-        self._write(Held(switch, secret, os.getpid(), psutil.Process().create_time()))
+        pid = os.getpid()
+        self._write(Held(switch, secret, pid, psutil.Process().create_time(), mark_of(pid)))
 
     def release(self, switch: str, secret: str | None) -> None:
         """Note that it may still be on and nobody holds it."""

@@ -19,5 +19,5 @@ def show(result: RenderableType) -> None:
 
 def show_json(value: Any) -> None:
     """Print a result for a program."""
-    json.dump(value, sys.stdout, indent=2, allow_nan=False, ensure_ascii=False)
+    json.dump(value, sys.stdout, indent=2, allow_nan=False)  # ASCII: a model's text may hold what no terminal can show
     sys.stdout.write("\n")
