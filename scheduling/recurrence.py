@@ -17,7 +17,7 @@ DEFAULT_WINDOW = timedelta(hours=24)
 
 @dataclass(frozen=True, slots=True)
 class Occurrence:
-    """One run to place. `name` is the local date of its deadline."""
+    """One run to place. `name` is the local date of its deadline; without one, the day after its start."""
 
     name: date
     earliest_start: Resolved
@@ -116,7 +116,9 @@ def _after_start(
         first = resolve(starts, now=since, zone=zone, edge="start").local.date()
     for wall in _walls(clock, recurrence, first):
         begin = resolved(at_wall(wall, zone, edge="start"), zone)
-        yield _occurrence(begin, resolved(begin.instant + DEFAULT_WINDOW, zone))
+        end = resolved(begin.instant + DEFAULT_WINDOW, zone)
+        # 24 hours from midnight end on the same date where the clock goes back: by wall dates no two share a name
+        yield Occurrence(wall.date() + timedelta(days=1), begin, end)
 
 
 def _last_before(end: Resolved, starts: Spoken, zone: ZoneInfo) -> Resolved:

@@ -96,6 +96,29 @@ def test_the_skipped_and_the_repeated_hour_make_one_occurrence_each():
     ]
 
 
+def without_deadline(zone: ZoneInfo, clock: str, now: datetime) -> list[tuple[date, datetime]]:
+    found = occurrences(deadline=None, earliest_start=clock, recurrence="daily", now=now, zone=zone, many=4)
+    return [(one.name, one.earliest_start.local.replace(tzinfo=None)) for one in found]
+
+
+@pytest.mark.parametrize("clock", ["00:00", "00:30", "07:00", "23:30"])
+@pytest.mark.parametrize("name", one_zone_of_each_kind())
+def test_a_daily_job_without_a_deadline_loses_no_night_at_a_clock_change(name, clock):
+    for change in clock_changes(name):
+        found = without_deadline(ZoneInfo(name), clock, change - timedelta(days=3))
+        names = [one for one, _ in found]
+        assert names == [names[0] + timedelta(days=n) for n in range(4)], change
+
+
+@pytest.mark.parametrize(
+    ("clock", "now"), [("midnight", "2026-10-23T12:00"), ("23:30", "2026-03-26T12:00"), ("23:30", "2026-08-20T12:00")]
+)
+def test_without_a_deadline_each_name_is_the_day_after_its_start(clock, now):
+    found = without_deadline(STOCKHOLM, clock, at(now))
+    assert len({name for name, _ in found}) == 4
+    assert all(name == start.date() + timedelta(days=1) for name, start in found)
+
+
 def check_daily_through(name: str, change: datetime) -> None:
     """Around a clock change: each date once, at its wall time wherever that exists, 22 to 26 hours apart."""
     zone = ZoneInfo(name)
