@@ -8,6 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 PAGE_PARAMETERS = ("limit", "offset")
+MOST_DIGITS = 10
 
 
 class Pagination(LimitOffsetPagination):
@@ -49,7 +50,8 @@ def _whole_number(request: Request, name: str, default: int, *, lowest: int) -> 
     value = request.query_params.get(name)
     if value is None:
         return default
-    if not (value.isascii() and value.isdigit() and lowest <= int(value) < 2**31):
+    is_short = len(value) <= MOST_DIGITS  # Python refuses to read a number of thousands of digits
+    if not (is_short and value.isascii() and value.isdigit() and lowest <= int(value) < 2**31):
         message = f"{value[:40]!r} is no whole number from {lowest} on."
         raise ValidationError({name: [message]}, code="invalid_parameter")
     return int(value)

@@ -25,7 +25,11 @@ def test_no_page_is_longer_than_500(client, probe):
 
 
 @pytest.mark.parametrize(
-    "query", ["limit=0", "limit=-1", "limit=x", "limit=", "offset=-1", "offset=1e9", "offset=9" * 9]
+    "query",
+    [
+        *("limit=0", "limit=-1", "limit=x", "limit=", "offset=-1", "offset=1e9", "offset=9" * 9),
+        *(f"{name}={digit * 5000}" for name in ("limit", "offset") for digit in "01"),
+    ],
 )
 def test_an_unreadable_page_is_refused(client, probe, query):
     answer = client.get(f"{probe}/numbers?{query}")
