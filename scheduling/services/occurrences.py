@@ -92,11 +92,16 @@ def _cancel(rows: Any, reason: str, now: datetime) -> int:
 
 @transaction.atomic
 def occurrences_reopen(*, workflow: Workflow, now: datetime) -> None:
-    """Take up again what was cancelled because the workflow was switched off, and what is wanted next."""
+    """Take up again what was cancelled because the workflow was switched off, and what is wanted next.
+
+    What was said meanwhile counts: what recurs gets its windows as they are read now, and what is done once its old
+    window only where no other was said since.
+    """
     cancelled = Occurrence.objects.filter(workflow=workflow, status=Status.CANCELLED, reason=DISABLED, deadline__gt=now)
-    reopened = cancelled.update(status=Status.OPEN, reason="", ended_at=None, attempt=F("attempt") + 1)
     once = workflow.recurrence == Workflow.Recurrence.NONE
-    occurrences_sync(workflow=workflow, now=now, edited=once and not reopened)
+    as_it_was = cancelled.filter(ended_at__gt=workflow.said_at) if once else cancelled.filter(at_once=True)
+    reopened = as_it_was.update(status=Status.OPEN, reason="", ended_at=None, attempt=F("attempt") + 1)
+    occurrences_sync(workflow=workflow, now=now, edited=not (once and reopened))
 
 
 @transaction.atomic

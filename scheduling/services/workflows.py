@@ -106,10 +106,10 @@ def workflow_update(*, workflow: Workflow, now: datetime | None = None, **fields
     locked.save(update_fields=[*changed, "updated_at", "said_at"])
     if changed.get("enabled") is False:
         occurrences_cancel(workflow=locked, reason=DISABLED, now=now)
-    elif said_anew:
-        occurrences_sync(workflow=locked, now=now, edited=True)
     elif changed.get("enabled"):
         occurrences_reopen(workflow=locked, now=now)
+    elif said_anew:
+        occurrences_sync(workflow=locked, now=now, edited=True)
     account_mark_due(account=locked.account, cause="workflow", now=now)
     return locked
 
