@@ -18,6 +18,7 @@ _REASONS = {
     "no_items": "The runs came without items.",
     "not_in_totals": "The runs came as totals without coefficients.",
     "nothing_right": "Nothing was answered right.",
+    "shape_unknown": "The claims don't tell the shape that they were measured at: give both token counts.",
 }
 
 
@@ -88,15 +89,20 @@ def predict(candidate: Candidate, wish: Wish) -> Prediction:
         limits = (row["jpc_ci_low"], row["jpc_ci_high"])
         seconds = _seconds(row, _mean_output_tokens(row))
         return Prediction(row["joules_per_correct_answer"], *limits, seconds, False, basis)
-    seconds = _seconds(row, wish.output_tokens)
+    prompt, output = _shape(candidate, wish)
+    seconds = _seconds(row, output)
     if candidate.cost_model is None or not row["accuracy"]:
-        reason = _REASONS[candidate.cost_model_reason or "nothing_right"]
-        return Prediction(None, None, None, seconds, False, f"No prediction for this shape. {reason}")
+        return _unpredicted(candidate.cost_model_reason or "nothing_right", seconds)
+    if prompt is None or output is None:
+        return _unpredicted("shape_unknown", seconds)
     model = costs.of_payload(candidate.cost_model)
-    shape = _shape(candidate.cost_model, wish)
-    joules = model.predict_j(*shape) / row["accuracy"]
-    low, high = _limits(row, joules)
-    return Prediction(joules, low, high, seconds, model.extrapolates(*shape), _basis(candidate.cost_model, model))
+    joules = model.predict_j(prompt, output) / row["accuracy"]
+    far = model.extrapolates(prompt, output)
+    return Prediction(joules, *_limits(row, joules), seconds, far, _basis(candidate.cost_model, model))
+
+
+def _unpredicted(reason: str, seconds: float | None) -> Prediction:
+    return Prediction(None, None, None, seconds, False, f"No prediction for this shape. {_REASONS[reason]}")
 
 
 def _commonest_task(candidates: Sequence[Candidate], wish: Wish) -> str | None:
@@ -116,13 +122,14 @@ def _fits(row: Mapping[str, Any], wish: Wish) -> bool:
     )
 
 
-def _shape(model: Mapping[str, Any], wish: Wish) -> tuple[float, float]:
-    """The wished token counts; the one that is not told is the mean of what was measured."""
-    prompt, output = wish.prompt_tokens, wish.output_tokens
-    return (
-        prompt if prompt is not None else model["mean_prompt_tokens"] or 0.0,
-        output if output is not None else model["mean_completion_tokens"] or 0.0,
-    )
+def _shape(candidate: Candidate, wish: Wish) -> tuple[float | None, float | None]:
+    """The wished token counts; the one not told is the mean of what was measured, None where that is unknown."""
+    measured = candidate.cost_model or {}
+    prompt = wish.prompt_tokens if wish.prompt_tokens is not None else measured.get("mean_prompt_tokens")
+    if wish.output_tokens is not None:
+        return prompt, wish.output_tokens
+    mean_output = measured.get("mean_completion_tokens")
+    return prompt, _mean_output_tokens(candidate.row) if mean_output is None else mean_output
 
 
 def _mean_output_tokens(row: Mapping[str, Any]) -> float | None:
@@ -131,11 +138,15 @@ def _mean_output_tokens(row: Mapping[str, Any]) -> float | None:
 
 
 def _seconds(row: Mapping[str, Any], output_tokens: float | None) -> float | None:
-    """Time to the first token and then the answer; pooled tokens/s hold that first wait where it was not measured."""
-    speed = row["pooled_tokens_per_second"]
-    if output_tokens is None or not speed:
+    """Time to the first token and then the answer: `ttft + c / tokens_per_s`, at the speed of one answer.
+
+    Pooled tokens/s are those of all requests in flight: one answer has its share of them, pooled / concurrency. They
+    hold the first wait where it was not measured.
+    """
+    pooled = row["pooled_tokens_per_second"]
+    if output_tokens is None or not pooled:
         return None
-    return float((row["ttft_p50_s"] or 0.0) + output_tokens / speed)
+    return float((row["ttft_p50_s"] or 0.0) + output_tokens * (row["concurrency"] or 1) / pooled)
 
 
 def _limits(row: Mapping[str, Any], joules: float) -> tuple[float | None, float | None]:

@@ -50,6 +50,38 @@ def test_speed_is_the_first_token_and_then_the_answer():
     assert result["score"] == result["predicted_s"]
 
 
+@pytest.mark.parametrize("told", [{"prompt_tokens": 200.0}, {"output_tokens": 100.0}])
+@pytest.mark.parametrize("objective", ["speed", "balanced"])
+def test_time_takes_the_same_shape_as_energy_where_one_count_is_told(objective, told):
+    cost = model()
+    measured = {"prompt_tokens": cost["mean_prompt_tokens"], "output_tokens": cost["mean_completion_tokens"]}
+    one = [candidate(cost=cost, ttft_p50_s=0.5)]
+    (result,) = recommend(one, Wish(objective, **told))["results"]
+    (whole,) = recommend(one, Wish(objective, **(measured | told)))["results"]
+    assert result["score"] is not None
+    assert [result[name] for name in ("predicted_j", "predicted_s")] == [whole["predicted_j"], whole["predicted_s"]]
+
+
+def test_time_takes_the_length_measured_on_the_task_where_no_fit_tells_it():
+    (result,) = recommend([candidate(pooled_tokens_per_second=10.0)], Wish("speed", prompt_tokens=200))["results"]
+    assert (result["predicted_j"], result["predicted_s"]) == (None, 5.0)  # 50 J an item at 1 J a token
+
+
+def test_a_claimed_fit_of_unknown_length_is_not_asked_about_half_a_shape():
+    claims = {"e_fixed_j": 5.0, "alpha_j_per_prompt_token": 0.1, "beta_j_per_completion_token": 0.4}
+    one = candidate(cost=claimed_costs(claims)["cost_model"], verified=False)
+    (result,) = recommend([one], Wish(output_tokens=100))["results"]
+    assert (result["predicted_j"], result["predicted_s"]) == (None, 2.0)
+    assert "give both token counts" in result["why"][1]
+
+
+@pytest.mark.parametrize(("concurrency", "expected_s"), [(1, 0.1 + 0.05), (16, 0.1 + 0.8), (None, 0.1 + 0.05)])
+def test_one_answer_has_its_share_of_the_speed_of_all_in_flight(concurrency, expected_s):
+    row = {"pooled_tokens_per_second": 1600.0, "ttft_p50_s": 0.1, "concurrency": concurrency}
+    (result,) = recommend([candidate(**row)], Wish("speed", prompt_tokens=60, output_tokens=80))["results"]
+    assert result["predicted_s"] == pytest.approx(expected_s)
+
+
 def test_balanced_is_the_geometric_mean_of_both_against_the_best():
     wish = Wish(objective="balanced")
     slow = candidate("slow", joules_per_correct_answer=100.0, pooled_tokens_per_second=10.0)
