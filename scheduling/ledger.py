@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
+from math import fsum
 
 from scheduling.optimizer import Job, PricePoint, random_start_mean
 from scheduling.predictor import Profile
@@ -12,6 +13,8 @@ from scheduling.prices.layers import touching
 from scheduling.prices.types import SpotPoint
 
 KILO = Decimal(1000)
+Step = tuple[datetime, datetime, float]
+"""From one instant to another, with the weight that its price has: energy, in any unit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,17 +27,19 @@ class Baseline:
     profile: Profile
 
 
-def steps_at(start: datetime, profile: Profile) -> list[tuple[datetime, datetime, float]]:
-    """Return a profile as (begin, end, weight) from an instant on; the weight is the energy of the step."""
-    steps: list[tuple[datetime, datetime, float]] = []
+def steps_at(start: datetime, profile: Profile, *, weight: float | None = None) -> list[Step]:
+    """Return a profile as steps from an instant on; together they weigh `weight`, or the profile's own energy."""
+    energy = fsum(seconds * watts for seconds, watts in profile)
+    scale = 1.0 if weight is None else weight / energy
+    steps: list[Step] = []
     for seconds, watts in profile:
         end = start + timedelta(seconds=seconds)
-        steps.append((start, end, seconds * watts))
+        steps.append((start, end, seconds * watts * scale))
         start = end
     return steps
 
 
-def price_of(points: Sequence[SpotPoint], steps: Sequence[tuple[datetime, datetime, float]]) -> Decimal | None:
+def price_of(points: Sequence[SpotPoint], steps: Sequence[Step]) -> Decimal | None:
     """Return the mean price per kWh of energy drawn in these steps; None where a step has no price."""
     total = Decimal(0)
     energy = Decimal(0)

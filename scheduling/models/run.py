@@ -46,6 +46,9 @@ class RunRecord(models.Model):
     gpu_mem_mb = models.FloatField(null=True, blank=True)
     schedule_version = models.PositiveIntegerField(null=True, blank=True)
     cap_w = models.FloatField(null=True, blank=True, help_text="power cap that its placement chose")
+    piece_of_attempt = models.PositiveSmallIntegerField(
+        null=True, blank=True, help_text="of its occurrence; empty: no piece, a run by itself"
+    )
     warnings = models.JSONField(default=list)
     received_at = models.DateTimeField(default=clock.now)
     rollup_due = models.BooleanField(default=False, db_index=True)
@@ -103,7 +106,7 @@ class PowerProfile(models.Model):
 
 
 class SavingsEntry(models.Model):
-    """What one run cost, and what it would have cost otherwise. Losses are kept as they are.
+    """What one run cost, all its pieces together, and what it would have cost otherwise. Losses are kept as they are.
 
     Both baselines are the frozen alternatives of the first plan, for the energy that the run really took. Figures that
     need a price that is not known yet are null, with the reason.

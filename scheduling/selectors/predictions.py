@@ -1,5 +1,7 @@
 """Everything that is known of a job before it runs."""
 
+from math import fsum
+
 from django.conf import settings
 from django.db.models import QuerySet
 
@@ -8,6 +10,7 @@ from scheduling.jobs import Cap
 from scheduling.models import RunRecord, Workflow
 from scheduling.predictor import Known, PastRun, relative_shape
 from scheduling.selectors.corpus import class_rows, power_caps, prior_w
+from scheduling.selectors.pieces import Pieces, pieces_of
 
 RUNS_AT_MOST = 30
 SIMULATED = "simulated"
@@ -37,18 +40,25 @@ def caps_of(workflow: Workflow) -> tuple[Cap, ...]:
 
 
 def past_runs(runs: QuerySet[RunRecord]) -> tuple[PastRun, ...]:
-    """Return successful runs of the same work as the newest of them, newest first."""
+    """Return successful runs of the same work as the newest of them, newest first, each with all its pieces."""
     done = runs.filter(exit_status=RunRecord.Exit.SUCCESS, duration_s__gt=0)
     recent = list(done.select_related("profile").order_by("-ts", "pk")[:RUNS_AT_MOST])
     same = [run for run in recent if run.fingerprint == recent[0].fingerprint]
     uncapped = [run for run in same if run.cap_w is None]
-    return tuple(_past(run) for run in uncapped or same)
+    whole = pieces_of(uncapped or same).values()
+    return tuple(_past(pieces) for pieces in whole if all(piece.duration_s is not None for piece in pieces))
 
 
-def _past(run: RunRecord) -> PastRun:
-    profile = getattr(run, "profile", None)
+def _past(pieces: Pieces) -> PastRun:
+    """The power in each share of a run is known only where it was not interrupted."""
+    profile = getattr(pieces[0], "profile", None) if len(pieces) == 1 else None
     shape = relative_shape(profile.wh) if profile else ()
-    return PastRun(run.duration_s or 0.0, run.energy_wh if is_measured(run) else None, shape)
+    return PastRun(fsum(piece.duration_s or 0.0 for piece in pieces), measured_wh(pieces), shape)
+
+
+def measured_wh(pieces: Pieces) -> float | None:
+    """Return the energy of a run in Wh; None where a piece of it was not measured."""
+    return fsum(piece.energy_wh or 0.0 for piece in pieces) if all(map(is_measured, pieces)) else None
 
 
 def is_measured(run: RunRecord) -> bool:

@@ -19,7 +19,7 @@ from scheduling.selectors.samples import batch_times, columns_of
 from scheduling.services.acks import occurrence_of, workflow_of
 from scheduling.services.claims import account_lock
 from scheduling.services.occurrences import occurrence_fail, occurrence_finish
-from scheduling.services.savings import savings_enter
+from scheduling.services.savings import savings_add, savings_enter
 
 SAMPLES_AT_MOST = 10_000
 SAME_START = timedelta(seconds=1)
@@ -70,6 +70,7 @@ def _insert(account: User, reading: Reading, now: datetime) -> RunRecord:
         workflow=placement.workflow if placement else workflow,
         occurrence=placement.occurrence if placement else None,
         cap_w=placement.cap_w if placement else None,
+        piece_of_attempt=placement.attempt if placement and len(placement.pieces) > 1 else None,
         warnings=warnings,
         received_at=now,
         **values,
@@ -114,6 +115,8 @@ def _effect(run: RunRecord, placement: Placement, now: datetime) -> None:
         savings_enter(run=run, placement=placement)
     elif run.exit_status == RunRecord.Exit.ERROR:
         occurrence_fail(placement=placement, now=now)
+    elif run.piece_of_attempt is not None:
+        savings_add(piece=run)
 
 
 def samples_append(*, account: User, run_id: UUID, samples: Any, now: datetime | None = None) -> tuple[int, list[str]]:
