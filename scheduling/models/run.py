@@ -125,6 +125,7 @@ class SavingsEntry(models.Model):
     earliest_cost = models.DecimalField(max_digits=18, decimal_places=9, null=True, blank=True)
     random_cost = models.DecimalField(max_digits=18, decimal_places=9, null=True, blank=True)
     reason = models.CharField(max_length=200, blank=True, default="", help_text="why a figure is missing")
+    tried_at = models.DateTimeField(null=True, blank=True, help_text="when its money was last found not to be known")
     settled_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:

@@ -3,7 +3,7 @@
 from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, F, OuterRef, Q
 
 from asyncenergy import clock
 from scheduling import ledger
@@ -65,7 +65,7 @@ def _energy(entry: SavingsEntry, pieces: Pieces) -> tuple[bool, float]:
 
 
 def savings_settle_due(*, now: datetime | None = None, limit: int = 200) -> int:
-    """Settle what can be settled; return how many entries were."""
+    """Settle what can be settled, what was tried longest ago first; return how many entries were."""
     now = now or clock.now()
     sampled = RunRecord.objects.filter(
         earlier_pieces(),
@@ -76,7 +76,8 @@ def savings_settle_due(*, now: datetime | None = None, limit: int = 200) -> int:
     waiting = SavingsEntry.objects.filter(~Exists(sampled), settled_at=None, run__rollup_due=False)
     due = waiting.select_related("run", "occurrence", "placement__version__market", "placement__version__based_on")
     ready = due.filter(Q(occurrence__deadline__lte=now + timedelta(days=1)))
-    return sum(savings_settle(entry=entry, now=now) for entry in ready.order_by("pk")[:limit])
+    in_turn = ready.order_by(F("tried_at").asc(nulls_first=True), "pk")
+    return sum(savings_settle(entry=entry, now=now) for entry in in_turn[:limit])
 
 
 def savings_settle(*, entry: SavingsEntry, now: datetime | None = None) -> bool:
@@ -99,8 +100,8 @@ def savings_settle(*, entry: SavingsEntry, now: datetime | None = None) -> bool:
     known = entry.cost is not None and (baseline is None or None not in (entry.earliest_cost, entry.random_cost))
     if known or now - entry.occurrence.deadline > GIVE_UP:
         return _close(entry, "" if known and baseline else NO_BASELINE if known else NO_PRICES, now)
-    entry.reason = NO_PRICES
-    entry.save(update_fields=COUNTED)
+    entry.reason, entry.tried_at = NO_PRICES, now
+    entry.save(update_fields=[*COUNTED, "tried_at"])
     return False
 
 

@@ -130,6 +130,21 @@ def test_prices_that_never_come_leave_the_money_unknown_and_say_so(submitter):
     assert (entry.cost, entry.earliest_cost, "not published" in entry.reason) == (None, None, True)
 
 
+def test_money_that_can_not_be_settled_holds_up_nobody_elses(submitter, other_submitter):
+    market = make_market(*WAVE, start=at(0))
+    stuck = make_workflow(submitter, deadline="in 16 h", earliest_start="6am", recurrence="none", now=at(22))
+    without_prices = placement_of(plan(submitter, at(22)), stuck)
+    for run in range(3):
+        report(submitter, without_prices, run_id=f"stuck {run}", now=without_prices.end)
+    publish(market, *WAVE, start=at(0, 22))
+    ready = make_workflow(other_submitter, deadline="in 8 h", recurrence="none", now=at(0, 22))
+    report(other_submitter, placement_of(plan(other_submitter, at(0, 22)), ready), now=at(12, 22))
+    settled = [savings_settle_due(now=at(12 + minute / 60, 22), limit=2) for minute in (0, 5)]
+    assert settled == [0, 1]
+    assert SavingsEntry.objects.get(account=other_submitter).cost == Decimal("0.03")
+    assert SavingsEntry.objects.filter(account=submitter, settled_at=None).count() == 3
+
+
 def test_fees_and_vat_are_those_of_the_plan(submitter):
     make_market(*WAVE * 4)
     account_update(account=submitter, tariff={"levies": Decimal("0.05"), "vat": Decimal("0.2")}, now=NOON)
