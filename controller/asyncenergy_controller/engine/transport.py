@@ -40,7 +40,7 @@ class TimeLimitedTransport(httpx2.HTTPTransport):
         response = super().handle_request(request)
         if not isinstance(response.stream, httpx2.SyncByteStream):
             raise TypeError("a synchronous transport answers with a synchronous stream")
-        response.stream = _LimitedStream(response.stream, deadline, self._most_bytes)
+        response.stream = LimitedStream(response.stream, deadline, self._most_bytes)
         return response
 
     def _note(self, event: str, info: dict[str, Any]) -> None:
@@ -52,7 +52,9 @@ class TimeLimitedTransport(httpx2.HTTPTransport):
                 self.break_off()
 
 
-class _LimitedStream(httpx2.SyncByteStream):
+class LimitedStream(httpx2.SyncByteStream):
+    """Raises ReadTimeout after `deadline` of time.monotonic(), and ReadError after `most_bytes`."""
+
     def __init__(self, inner: httpx2.SyncByteStream, deadline: float, most_bytes: int) -> None:
         self._inner = inner
         self._deadline = deadline
