@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
+from urllib.parse import urlsplit
 
 import platformdirs
 from pydantic import Field, SecretStr, ValidationError, field_validator
@@ -130,7 +131,16 @@ class Settings(BaseSettings):
     def _is_http(cls, value: str | None) -> str | None:
         if value is not None and not value.startswith(("http://", "https://")):
             raise ValueError(f"{value!r} is no http:// or https:// address")
+        if value is not None and not _has_host(value):
+            raise ValueError(f"{value!r} names no host, or no number as its port")
         return value.rstrip("/") if value else value
+
+    @field_validator("api_key", "engine_api_key")
+    @classmethod
+    def _fits_a_header(cls, value: SecretStr | None) -> SecretStr | None:
+        if value and not fits_header(value.get_secret_value()):
+            raise ValueError("a key has plain characters only, and no space around it")
+        return value
 
     @field_validator("data_dir", "config_dir", "state_dir", "dataset_dir", "job_catalog")
     @classmethod
@@ -161,6 +171,19 @@ class _DeployedNames(PydanticBaseSettingsSource):
         return {name: value for name, value in values.items() if value}
 
 
+def fits_header(value: str) -> bool:
+    """Whether a header of HTTP carries it unchanged."""
+    return value.isascii() and value.isprintable() and value == value.strip()
+
+
+def _has_host(address: str) -> bool:
+    try:
+        parts = urlsplit(address)
+        return bool(parts.hostname and parts.port != 0)
+    except ValueError:
+        return False
+
+
 def _config_file(flags: Mapping[str, Any]) -> TomlConfigSettingsSource:
     """The file in `config_dir`, which is looked up first."""
     chosen = flags.get("config_dir") or os.environ.get(f"{ENV_PREFIX}CONFIG_DIR") or _default_config_dir()
@@ -176,7 +199,7 @@ def load_settings(**flags: Any) -> Settings:
     try:
         return Settings(**{name: value for name, value in flags.items() if value is not None})
     except ValidationError as error:
-        raise SettingsError("\n".join(_sentence(place) for place in error.errors())) from error
+        raise SettingsError("\n".join(map(_sentence, filter(_is_the_cause, error.errors())))) from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise SettingsError(f"{CONFIG_FILE} can't be read: {error}. Correct that line or remove the file.") from error
 
@@ -222,10 +245,15 @@ def _variable(name: str) -> str:
     return f"{ENV_PREFIX}{name.upper()}"
 
 
+def _is_the_cause(place: Any) -> bool:
+    """Not of a default that follows another setting: that one is said."""
+    return bool(place["type"] != "default_factory_not_called")
+
+
 def _sentence(place: Any) -> str:
     name = ".".join(map(str, place["loc"]))
     if place["type"] == "extra_forbidden":
         return f"{CONFIG_FILE} holds the unknown setting {name!r}; known are: {', '.join(Settings.model_fields)}."
     shown = "" if name in SECRETS else f" ({place['input']!r} was given)"
     variables = " or ".join(filter(None, [_variable(name), _deployed_name(name)]))
-    return f"{name}: {place['msg']}{shown}. It is set by {_flag(name)}, {variables} or {CONFIG_FILE}."
+    return f"{name}: {place['msg']}{shown}. It is set by {variables} or {CONFIG_FILE}."

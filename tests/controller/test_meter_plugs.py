@@ -102,6 +102,11 @@ def test_home_assistant_is_read_in_its_own_unit(plug, opened, state, unit, watts
     assert plug.asked[0][2]["Authorization"] == "Bearer token"
 
 
+def test_a_token_of_home_assistant_that_no_header_can_carry_is_refused(plug, opened):
+    with pytest.raises(UsageError, match="access token"):
+        opened(f"home_assistant:{plug.address}#sensor.desk_power", "tokén")
+
+
 @pytest.mark.parametrize(
     ("state", "unit", "words"),
     [

@@ -44,6 +44,15 @@ def test_nothing_new_is_no_schedule(server, client):
     assert "X-Controller-Id" not in server.asked[0].headers
 
 
+@pytest.mark.parametrize(
+    ("name", "sent"), [("küche", "k%C3%BCche"), (" box", "+box"), ("台所&after=7", "%E5%8F%B0%E6%89%80%26after%3D7")]
+)
+def test_a_box_whose_name_no_header_can_carry_is_named_in_the_question(server, client, name, sent):
+    server.will(f"/api/v1/schedule?after=6&controller_id={sent}", (200, SCHEDULE))
+    assert client.schedule(6, controller_id=name).version == 7
+    assert "X-Controller-Id" not in server.asked[0].headers
+
+
 @pytest.mark.parametrize("answer", [(200, {"hello": 1}), (200, {**SCHEDULE, "version": None})])
 def test_an_answer_that_is_no_schedule_is_a_failure_of_the_server(server, client, answer):
     server.will("/api/v1/schedule?after=1", answer)

@@ -95,3 +95,29 @@ def test_a_machine_without_a_usable_name_is_refused(name):
 def test_the_jobs_lie_beside_the_configuration_unless_a_path_is_given(tmp_path):
     assert load_settings().job_catalog == tmp_path / "jobs.json"
     assert load_settings(job_catalog="~/mine.json").job_catalog == Path.home() / "mine.json"
+
+
+@pytest.mark.parametrize("address", ["http://localhost:port", "http://[::1", "http://", "http://host:99999"])
+@pytest.mark.parametrize("name", ["api_url", "engine_url"])
+def test_an_address_that_is_none_is_refused(name, address):
+    with pytest.raises(SettingsError, match=f"{name}: .*ASYNCENERGY_{name.upper()}"):
+        load_settings(**{name: address})
+
+
+@pytest.mark.parametrize("name", ["api_key", "engine_api_key"])
+@pytest.mark.parametrize("key", ["ae_xé", "ae_x\n", " ae_x"])
+def test_a_key_that_no_header_can_carry_is_refused_and_not_repeated(monkeypatch, name, key):
+    monkeypatch.setenv(f"ASYNCENERGY_{name.upper()}", key)
+    with pytest.raises(SettingsError, match=f"{name}: .*plain characters") as refused:
+        load_settings()
+    assert key.strip() not in str(refused.value)
+
+
+def test_one_wrong_setting_is_one_sentence_that_names_what_sets_it(monkeypatch):
+    monkeypatch.setenv("ASYNCENERGY_SAMPLE_PERIOD_S", "0.01")
+    with pytest.raises(SettingsError) as refused:
+        load_settings()
+    (sentence,) = str(refused.value).splitlines()
+    assert sentence.startswith("sample_period_s: ")
+    assert sentence.endswith("It is set by ASYNCENERGY_SAMPLE_PERIOD_S or config.toml.")
+    assert "--" not in sentence

@@ -10,7 +10,7 @@ from asyncenergy_controller.server.errors import ServerFailed
 from asyncenergy_controller.server.login import Login
 from asyncenergy_controller.server.schedule import Schedule, decode_schedule
 from asyncenergy_controller.server.values import finite_number, text
-from asyncenergy_controller.settings import Settings
+from asyncenergy_controller.settings import Settings, fits_header
 
 ATTEMPTS = 3
 PAGE = 500
@@ -64,8 +64,10 @@ class ServerClient:
 
         With `controller_id` only what that box may run. Raises ServerError, among them ScheduleUnreadable.
         """
-        headers = {"X-Controller-Id": controller_id} if controller_id else {}
-        answer = self._asked("GET", "/api/v1/schedule", params={"after": after}, headers=headers)
+        named = controller_id or ""
+        headers = {"X-Controller-Id": named} if named and fits_header(named) else {}
+        params: dict[str, Any] = {"after": after} | ({"controller_id": named} if named and not headers else {})
+        answer = self._asked("GET", "/api/v1/schedule", params=params, headers=headers)
         return decode_schedule(answer) if answer else None
 
     def workflows(self) -> list[dict[str, Any]]:

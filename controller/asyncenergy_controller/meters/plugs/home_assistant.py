@@ -22,7 +22,7 @@ class HomeAssistantPlug:
 
     def __init__(self, address: str, channel: str = "", secret: str | None = None) -> None:
         """`channel` is the entity, `sensor.…`; `secret` a long-lived access token."""
-        if not channel or not secret:
+        if not channel or not secret or not secret.isascii():
             raise UsageError("Home Assistant needs its address with #sensor.name, and a long-lived access token")
         self._http = PlugHttp(address, headers={"Authorization": f"Bearer {secret}"})
         self._entity = channel
