@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 import uuid
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
@@ -56,6 +57,22 @@ def pids_in(runner, count):
     pids = [int(word) for word in runner.log.read_text().split() if word.isdecimal()]
     assert len(pids) == count
     return pids
+
+
+def interrupted(runner, when, **request):
+    """Run a program, and interrupt it as soon as that holds; return how it ended."""
+    with ThreadPoolExecutor(1) as pool:
+        ended = pool.submit(runner.run, "command", **request)
+        try:
+            wait_for(when)
+        finally:
+            runner.stop.set()
+    return ended.result()
+
+
+def has_said(runner, lines):
+    """Whether the job has written so many lines."""
+    return lambda: runner.log.exists() and runner.log.read_text().count("\n") == lines
 
 
 def test_a_program_that_ends_well_is_a_success(runner):
@@ -147,7 +164,7 @@ def test_a_job_whose_time_is_over_is_not_begun(runner):
 
 def test_an_interrupted_job_is_preempted_whatever_it_makes_of_the_signal(runner):
     job = "trap 'echo saved; exit 0' TERM; echo up; while :; do sleep 0.05; done"
-    assert runner.run("command", command=["sh", "-c", job], stop_after_s=0.3).exit_status == "preempted"
+    assert interrupted(runner, has_said(runner, 1), command=["sh", "-c", job]).exit_status == "preempted"
     assert runner.log.read_text().endswith("saved\n")
 
 
@@ -158,7 +175,7 @@ def test_a_job_that_was_stopped_before_it_began_is_preempted(runner):
 
 
 def test_what_ends_by_itself_in_the_last_moment_is_a_success(runner):
-    assert runner.run("command", command=["true"], stop_after_s=0.5).exit_status == "success"
+    assert runner.run("command", command=["true"], stop_after_s=20).exit_status == "success"
 
 
 STUBBORN = """
@@ -171,24 +188,29 @@ time.sleep(60)
 
 
 def test_what_does_not_listen_is_killed(runner):
-    runner.run("command", command=script(runner, STUBBORN.format(fork="")), limit_s=0.3)
+    interrupted(runner, has_said(runner, 1), command=script(runner, STUBBORN.format(fork="")))
     assert not living(*pids_in(runner, 1))
 
 
 def test_children_and_grandchildren_that_do_not_listen_are_killed_with_it(runner):
-    runner.run("command", command=script(runner, STUBBORN.format(fork="os.fork(); os.fork()")), limit_s=0.4)
+    job = script(runner, STUBBORN.format(fork="os.fork(); os.fork()"))
+    interrupted(runner, has_said(runner, 4), command=job)
     assert [pid for pid in pids_in(runner, 4) if living(pid)] == []
 
 
 def test_what_left_its_group_is_ended_too(runner):
     fork = "if os.fork() == 0: os.setsid(); os.fork()"
-    runner.run("command", command=script(runner, STUBBORN.format(fork=fork)), limit_s=0.4)
+    interrupted(runner, has_said(runner, 3), command=script(runner, STUBBORN.format(fork=fork)))
     assert [pid for pid in pids_in(runner, 3) if living(pid)] == []
 
 
 def test_what_cleared_its_environment_is_ended_with_its_group(runner):
     job = "env -i sleep 60 & echo $!; sleep 60"
-    runner.run("command", command=["sh", "-c", job], limit_s=0.3)
+
+    def is_cleared():
+        return has_said(runner, 1)() and psutil.Process(*pids_in(runner, 1)).cmdline() == ["sleep", "60"]
+
+    interrupted(runner, is_cleared, command=["sh", "-c", job])
     assert not living(*pids_in(runner, 1))
 
 
@@ -304,10 +326,7 @@ def test_a_log_is_never_written_through_a_link(runner):
 
 
 def test_the_output_is_there_while_the_job_runs(runner):
-    thread = threading.Thread(
-        target=runner.run, args=("command",), kwargs={"command": ["sh", "-c", "echo early; sleep 60"]}
-    )
-    thread.start()
-    wait_for(lambda: runner.log.exists() and runner.log.read_text() == "early\n")
-    runner.stop.set()
-    thread.join()
+    def is_there():
+        return runner.log.exists() and runner.log.read_text() == "early\n"
+
+    interrupted(runner, is_there, command=["sh", "-c", "echo early; sleep 60"])

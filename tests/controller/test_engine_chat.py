@@ -1,6 +1,7 @@
 """Asking a question: text, counts, times, and everything that can go wrong."""
 
 import itertools
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
@@ -41,16 +42,17 @@ def ask(fake, request=QUESTION, timeout_s=5.0):
 
 
 def test_the_first_token_is_stamped_when_it_arrives_not_when_the_answer_is_complete():
-    with fake_engine(streamed("four", ".", " Sure", gap_s=0.08)) as fake:
+    with fake_engine(streamed("four", ".", " Sure", gap_s=0.15)) as fake:
         result = ask(fake)
     assert result.streamed
     assert result.text == "four. Sure"
-    assert 0.06 < result.ttft_s < 0.15
-    assert result.t_end_s - result.t_start_s > 0.22
+    whole_s = result.t_end_s - result.t_start_s
+    assert whole_s > 0.43
+    assert 0.14 < result.ttft_s < 0.8 * whole_s
     assert result.t_start_s < result.t_first_token_s < result.t_end_s
     gaps = [later - earlier for earlier, later in itertools.pairwise(result.token_times_s)]
     assert len(gaps) == 2
-    assert all(gap > 0.05 for gap in gaps)
+    assert all(gap > 0.02 for gap in gaps), "they came 0.15 s apart"
 
 
 def test_thinking_counts_as_a_token_but_is_not_part_of_the_answer():
@@ -200,25 +202,25 @@ def test_every_refusal_has_its_own_error_in_the_servers_words(answer, error, wor
 
 
 def test_a_server_that_hangs_is_left_after_the_time_limit():
-    with fake_engine(hanging(1.0)) as fake:
+    with fake_engine(hanging(60)) as fake:
         before = time.monotonic()
         with pytest.raises(EngineTimeout, match=r"within 0\.2 s"):
             ask(fake, timeout_s=0.2)
-        assert time.monotonic() - before < 0.8
+        assert time.monotonic() - before < 10
 
 
 def test_a_server_that_trickles_for_ever_is_left_after_the_time_limit():
-    with fake_engine(streamed(*"abcdefghijklmnopqrst", gap_s=0.1)) as fake:
+    with fake_engine(streamed(*"slowly" * 100, gap_s=0.1)) as fake:
         before = time.monotonic()
         with pytest.raises(EngineTimeout):
             ask(fake, timeout_s=0.3)
-        assert time.monotonic() - before < 0.8
+        assert time.monotonic() - before < 10
 
 
 def test_keep_alive_comments_do_not_extend_the_time_limit():
     def answer(handler, body):
         start_stream(handler)
-        for _ in range(20):
+        for _ in range(1000):
             time.sleep(0.05)
             handler.wfile.write(b": ping\n\n")
 
@@ -234,10 +236,14 @@ def test_nobody_listening_says_what_to_do():
 
 
 def test_many_questions_at_once_share_one_client():
-    with fake_engine(streamed("a", gap_s=0.05)) as fake, EngineClient(fake.url) as client:
+    all_asked = threading.Barrier(32, timeout=20)
+
+    def answer(handler, body):
+        all_asked.wait()
+        streamed("a")(handler, body)
+
+    with fake_engine(answer) as fake, EngineClient(fake.url) as client:
         client.recognised()
-        before = time.monotonic()
         with ThreadPoolExecutor(32) as pool:
             results = list(pool.map(client.chat, [QUESTION] * 32))
-        assert time.monotonic() - before < 1.0
     assert [result.text for result in results] == ["a"] * 32
