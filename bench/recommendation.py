@@ -8,6 +8,7 @@ from typing import Any
 from asyncenergy_controller.metrics import REASONS, CostModel, Standing, overlap
 
 from bench import costs
+from bench.energies import comparable, kind_of_energy
 from bench.presentation import between, counted, fixed, percent, significant, with_unit
 
 OBJECTIVES = ("energy", "speed", "balanced")
@@ -74,8 +75,7 @@ def recommend(candidates: Sequence[Candidate], wish: Wish) -> dict[str, Any]:
     predicted = [(one, predict(one, wish)) for one in fitting]
     scored = _scored(predicted, wish.objective)
     ordered = sorted(scored, key=lambda found: _order(*found))
-    best = ordered[0][1] if ordered else None
-    results = [_result(i, len(ordered), *found, best, wish) for i, found in enumerate(ordered[: wish.limit])]
+    results = [_result(i, len(ordered), *found, ordered[0][:2], wish) for i, found in enumerate(ordered[: wish.limit])]
     shape = {"prompt_tokens": wish.prompt_tokens, "output_tokens": wish.output_tokens}
     answer = {"objective": wish.objective, "task": task, "shape": shape, "count": len(ordered)}
     return {**answer, "results": results}
@@ -182,10 +182,12 @@ def _order(one: Candidate, _: Prediction, score: float | None) -> tuple[Any, ...
 
 
 def _result(
-    i: int, n: int, one: Candidate, p: Prediction, score: float | None, best: Prediction | None, wish: Wish
+    i: int, n: int, one: Candidate, p: Prediction, score: float | None, best: tuple[Candidate, Prediction], wish: Wish
 ) -> dict[str, Any]:
     cost = None if p.joules is None or wish.price_per_kwh is None else p.joules / J_PER_KWH * wish.price_per_kwh
-    tied = i > 0 and best is not None and wish.objective == "energy" and overlap(best.standing, p.standing)
+    is_alike = comparable(best[0].row, one.row)
+    tied = i > 0 and is_alike and wish.objective == "energy" and overlap(best[1].standing, p.standing)
+    apart = [] if is_alike else [_apart(one.row, best[0].row)]
     return {
         **one.row,
         "predicted_j": p.joules,
@@ -196,8 +198,13 @@ def _result(
         "score": score,
         "extrapolated": p.extrapolated,
         "tied_with_best": tied,
-        "why": [*_place(i, n, p, score, wish.objective), *_evidence(one.row, p, tied=tied)],
+        "why": [*_place(i, n, p, score, wish.objective), *apart, *_evidence(one.row, p, tied=tied)],
     }
+
+
+def _apart(row: Mapping[str, Any], best: Mapping[str, Any]) -> str:
+    own, other = (", ".join(part or "unknown" for part in kind_of_energy(one)) for one in (row, best))
+    return f"Its energy can't be compared with the best's: it is of another kind ({own}; the best's is {other})."
 
 
 def _place(i: int, n: int, p: Prediction, score: float | None, objective: str) -> list[str]:

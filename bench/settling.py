@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from asyncenergy_controller.metrics import efficiency_index, pareto_front
+from asyncenergy_controller.metrics import efficiency_index
 
 from bench import grading, pooling
+from bench.energies import kind_of_energy, on_the_front
 from bench.sweeps import Measurement, Sweep, sweeps
 
 Payload = Mapping[str, Any]
@@ -32,7 +33,7 @@ class Entry:
     @property
     def kind_of_energy(self) -> tuple[Any, ...]:
         """Energies of another kind are never compared."""
-        return self.payload["verified"], self.config.get("energy_boundary"), self.config.get("source_family")
+        return self.payload["verified"], *kind_of_energy(self.payload)
 
     @property
     def shown_machine(self) -> str:
@@ -58,7 +59,8 @@ def settled(entries: Iterable[Entry]) -> Settled:
     payloads, places = {}, {}
     for _, group in groupby(indexed, key=lambda row: row["task"]):
         rows = list(group)
-        for row, (rank, place), front in zip(rows, pooling.standings(rows), _on_the_front(rows), strict=True):
+        fronts = on_the_front(rows, "joules_per_correct_answer", lambda row: row["gpu_class"])
+        for row, (rank, place), front in zip(rows, pooling.standings(rows), fronts, strict=True):
             key, graded = (row["config_key"], row["task"]), grades[row["config_key"]]
             extra = {"rank": rank, "is_pareto": front, "grades": graded.grades, "letter_grade": graded.letter}
             payloads[key], places[key] = {**row, **extra}, place
@@ -106,17 +108,3 @@ def _grades(rows: Iterable[Payload], flex_shares: Mapping[str, float]) -> dict[s
     for row in rows:
         by_config[row["config_key"]].append(row)
     return {key: grading.grade(group, flex_shares.get(key)) for key, group in by_config.items()}
-
-
-def _on_the_front(rows: Sequence[Payload]) -> list[bool]:
-    """Which rows of one task no other verified row of the same device beats in both energy and accuracy."""
-    members: dict[str | None, list[int]] = defaultdict(list)
-    for i, row in enumerate(rows):
-        if row["verified"]:
-            members[row["gpu_class"]].append(i)
-    front = [False] * len(rows)
-    for group in members.values():
-        costs = [rows[i]["joules_per_correct_answer"] for i in group]
-        for i, is_member in zip(group, pareto_front(costs, [rows[i]["accuracy"] for i in group]), strict=True):
-            front[i] = is_member
-    return front

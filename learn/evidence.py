@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 from asyncenergy_controller.metrics import Standing, overlap
 from django.urls import reverse
 
+from bench.energies import kind_of_energy
 from bench.pages.board import config_line
 from bench.pages.sweeps import href, label
 from bench.presentation import between, counted, percent, significant, with_unit
@@ -25,7 +26,6 @@ _SETUP = (
     "power_limit_w",
     "concurrency",
     "thinking_mode",
-    "energy_boundary",
 )
 
 
@@ -233,11 +233,13 @@ ANSWERS: dict[str, Callable[[Corpus], Evidence]] = {
 def _largest(
     rows: Iterable[Row], same: Sequence[str], differs: str, figure: str = "joules_per_correct_answer"
 ) -> list[Row]:
-    """Of all rows that agree in `same`, those with the most different values of `differs`; empty below two."""
+    """Of all rows of one kind of energy that agree in `same`, those with the most different values of `differs`; empty
+    below two. What is claimed is never held against what is verified."""
     groups: dict[Hashable, dict[Any, Row]] = defaultdict(dict)
     for row in rows:
         if row[figure] is not None and row[differs] is not None:
-            groups[tuple(row[name] for name in same)].setdefault(row[differs], row)
+            alike = row["verified"], kind_of_energy(row), *(row[name] for name in same)
+            groups[alike].setdefault(row[differs], row)
     best = max(groups.values(), key=len, default={})
     return list(best.values()) if len(best) > 1 else []
 

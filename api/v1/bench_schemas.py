@@ -56,7 +56,9 @@ class RowSerializer(Shape):
     gpu_power_cv = number("standard deviation of the power over its mean")
     peak_gpu_mem_used_mib = number("MiB")
     efficiency_index = number("J/correct of the reference configuration on the same machine over this one's")
-    is_pareto = serializers.BooleanField(help_text="no verified row of this task and device beats it in both")
+    is_pareto = serializers.BooleanField(
+        help_text="no verified row of this task, device and kind of energy beats it in both"
+    )
     tier = serializers.ChoiceField(["A", "B", "C"], allow_null=True, help_text="derived by rule")
     verified = serializers.BooleanField(help_text="derived from items and trace, not claimed")
     correctness_word = serializers.ChoiceField(["server", "submitter"], help_text="who scored the answers")

@@ -1,14 +1,16 @@
 """Two to four rows of one task side by side, their intervals on one scale."""
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from asyncenergy_controller.metrics import Standing, overlap
 
+from bench.energies import Kind, kind_of_energy
 from bench.pages import configuration
 from bench.pages.board import Line, Row, board
-from bench.pages.words import SOURCES, STOCK, in_words
+from bench.pages.words import SOURCES, STOCK, in_words, other_energy
 from bench.presentation import Interval, LogScale, between, percent, share_interval, significant, with_unit
 
 FEWEST, MOST = 2, 4
@@ -135,10 +137,20 @@ def _sources(rows: Sequence[Row]) -> Setting:
 
 
 def _verdicts(rows: Sequence[Row]) -> list[str]:
-    """The cheapest row against each other: how far apart, or that they can't be told apart."""
+    """The cheapest row of each kind of energy against each other one of it: how far apart, or that they can't be told
+    apart. Rows of different kinds measure different things."""
     measured = [row for row in rows if row["joules_per_correct_answer"]]
-    ranked = sorted(measured, key=lambda row: row["joules_per_correct_answer"])
-    return [_verdict(rows, ranked[0], other) for other in ranked[1:]]
+    kinds: dict[Kind, list[Row]] = defaultdict(list)
+    for row in sorted(measured, key=lambda row: row["joules_per_correct_answer"]):
+        kinds[kind_of_energy(row)].append(row)
+    cheapest = [ranked[0] for ranked in kinds.values()]
+    apart = [_apart(rows, cheapest[0], other) for other in cheapest[1:]]
+    return [*apart, *(_verdict(rows, ranked[0], other) for ranked in kinds.values() for other in ranked[1:])]
+
+
+def _apart(rows: Sequence[Row], *two: Row) -> str:
+    first, second = sorted(two, key=rows.index)
+    return other_energy(letter(rows.index(first)), first, letter(rows.index(second)), second)
 
 
 def _verdict(rows: Sequence[Row], best: Row, other: Row) -> str:

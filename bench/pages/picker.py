@@ -4,11 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from asyncenergy_controller.metrics import pareto_front
-
+from bench.energies import comparable, on_the_front
 from bench.pages.board import config_line
 from bench.pages.likeness import config_lines
-from bench.pages.words import BOUNDARIES, in_words, pace
+from bench.pages.words import BOUNDARIES, in_words, other_energy, pace
 from bench.presentation import LogScale, between, percent, significant, with_unit
 from bench.recommendation import J_PER_KWH, Wish
 
@@ -69,8 +68,9 @@ class Plot:
 
 
 def pick(fitting: Sequence[Result], wish: Wish) -> Pick | None:
-    """The best that satisfies the wish; None where nothing can be ranked."""
-    if not fitting or fitting[0]["score"] is None:
+    """The best that satisfies the wish; None where nothing can be ranked, or only claims while something verified
+    fits: claims stand below all that is verified."""
+    if not fitting or fitting[0]["score"] is None or _is_claim_above_verified(fitting):
         return None
     best = fitting[0]
     joules, accuracy = best["predicted_j"], best["accuracy"]
@@ -85,11 +85,16 @@ def pick(fitting: Sequence[Result], wish: Wish) -> Pick | None:
     )
 
 
+def _is_claim_above_verified(fitting: Sequence[Result]) -> bool:
+    return not fitting[0]["verified"] and any(one["verified"] for one in fitting)
+
+
 def candidates(everything: Sequence[Result], fitting: Sequence[Result], chosen: Pick | None) -> list[Candidate]:
-    """All that was measured for the task, least energy first."""
+    """All that was measured for the task, least energy first. The frontier is that of the pick's kind of energy."""
     fits = {result["config_key"] for result in fitting}
     ordered = sorted(everything, key=lambda result: (result["predicted_j"] is None, result["predicted_j"] or 0.0))
-    front = pareto_front([one["predicted_j"] for one in ordered], [one["accuracy"] for one in ordered])
+    alike = _alike(ordered, chosen)
+    front = on_the_front(ordered, "predicted_j", lambda _: None)
     said = config_lines(ordered)
     picked = chosen.result["config_key"] if chosen else None
     return [
@@ -97,19 +102,28 @@ def candidates(everything: Sequence[Result], fitting: Sequence[Result], chosen: 
             number=number,
             result=one,
             config=said.get(one["config_key"]) or config_line(one),
-            verdict=_verdict(one, fits, picked, on_front=member),
-            on_front=member,
+            verdict=_verdict(one, fits, picked, is_alike=is_alike, on_front=member),
+            on_front=is_alike and member,
             is_pick=one["config_key"] == picked,
             kwh=_kwh(one),
             cost_ct=_cost_ct(one),
             point=_point(one),
         )
-        for number, (one, member) in enumerate(zip(ordered, front, strict=True), 1)
+        for number, (one, is_alike, member) in enumerate(zip(ordered, alike, front, strict=True), 1)
     ]
+
+
+def _alike(ordered: Sequence[Result], chosen: Pick | None) -> list[bool]:
+    """Whose energy may be weighed against the pick's; without a pick, against that of the first verified one."""
+    measure = chosen.result if chosen else next((one for one in ordered if one["verified"]), None)
+    return [measure is None or comparable(one, measure) for one in ordered]
 
 
 def nothing(everything: Sequence[Result], fitting: Sequence[Result], wish: Wish) -> str:
     """Why there is no pick, where there are candidates."""
+    if fitting and fitting[0]["score"] is not None:
+        ranked = OBJECTIVES.get(wish.objective, wish.objective)
+        return f"Only claims can be ranked by {ranked} here, and they stand below all that is verified"
     if fitting:
         return "None of the candidates can be ranked by " + OBJECTIVES.get(wish.objective, wish.objective)
     limits = [
@@ -163,22 +177,27 @@ def _title(result: Result) -> str:
     return told if result["concurrency"] == 1 else f"{told}, {pace(result['concurrency'])}"
 
 
-def _verdict(result: Result, fits: set[str], picked: str | None, *, on_front: bool) -> str:
+def _verdict(result: Result, fits: set[str], picked: str | None, *, is_alike: bool, on_front: bool) -> str:
     if result["config_key"] == picked:
         return "our pick"
     if result["config_key"] not in fits:
         return "not what you asked"
     if result["predicted_j"] is None:
         return "no energy known"
+    if not result["verified"]:
+        return "claimed"
+    if not is_alike:
+        return "other energy"
     return "frontier" if on_front else "beaten"
 
 
 def _alternatives(best: Result, others: Sequence[Result], wish: Wish) -> list[str]:
     """The runner-up, and what is right more often."""
     words = [_runner_up(best, others[0], wish)] if others and others[0]["score"] is not None else []
-    better = [one for one in others if (one["accuracy"] or 0) > (best["accuracy"] or 0) and one["predicted_j"]]
+    alike = [one for one in others if one["predicted_j"] and comparable(best, one)]
+    better = [one for one in alike if (one["accuracy"] or 0) > (best["accuracy"] or 0)]
     if better:
-        more = min(better, key=lambda one: one["predicted_j"])
+        more = min(better, key=lambda one: (not one["verified"], one["predicted_j"]))
         figures = f"{_percent(more['accuracy'])} for {_joules(more['predicted_j'])}"
         words.append(f"Need more right? {_named(more)}: {figures}.")
     return words
@@ -188,6 +207,8 @@ def _runner_up(best: Result, other: Result, wish: Wish) -> str:
     if wish.objective != "energy":
         return f"The runner-up is {_named(other)}. Predicted times carry no interval, so a small lead means little."
     said = f"The runner-up, {_named(other)} at {_joules(other['predicted_j'])}{_interval(other)},"
+    if not comparable(best, other):
+        return other_energy(said, other, "the pick", best)
     if other["tied_with_best"]:
         return f"{said} can’t be told apart from it. Take whichever you know."
     if None in (best["predicted_j_low"], other["predicted_j_low"]):

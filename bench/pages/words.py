@@ -1,5 +1,8 @@
 """Codes of the corpus in words for people. A code without words here is shown as it is."""
 
+from collections.abc import Mapping
+from typing import Any
+
 PHASES = {
     "empty_idle": "Nothing loaded, idle",
     "load": "Loading the model",
@@ -104,3 +107,14 @@ def pace(concurrency: str | int | None) -> str:
 def in_words(words: dict[str, str], code: str | None) -> str | None:
     """The words for a code, or the code itself."""
     return None if code is None else words.get(code, code)
+
+
+def other_energy(first: str, one: Mapping[str, Any], second: str, other: Mapping[str, Any]) -> str:
+    """Why the joules of two rows, named `first` and `second`, can't be compared."""
+    if one["energy_boundary"] != other["energy_boundary"]:
+        place, elsewhere = (in_words(BOUNDARIES, row["energy_boundary"]) or "an unknown place" for row in (one, other))
+        said = f"{first} was measured at {place}, {second} at {elsewhere}"
+    else:
+        source, another = (in_words(SOURCES, row["energy_source"]) or "an unknown source" for row in (one, other))
+        said = f"{first} was read from {source}, {second} from {another}"
+    return f"{said}: the two figures can’t be compared."

@@ -52,6 +52,37 @@ def test_an_interval_that_was_withheld_decides_nothing(client):
     assert "one has no interval" in compared(client, "a", "b").text
 
 
+@pytest.mark.parametrize(
+    ("one", "other", "words"),
+    [
+        (
+            {"energy_boundary": "cpu_package", "energy_source": "rapl"},
+            {"energy_boundary": "wall", "energy_source": "rapl"},
+            "A was measured at the processor package, B at the machine at the wall",
+        ),
+        (
+            {"energy_source": "counter"},
+            {"energy_source": "amdsmi"},
+            "A was read from the device’s energy counter, B from AMD SMI",
+        ),
+    ],
+)
+def test_different_kinds_of_energy_are_no_multiples_of_each_other(client, one, other, words):
+    row("a", 10, 9, 11, **one)
+    row("b", 30, 28, 33, **other)
+    row("c", 40, 38, 43, **other)
+    text = compared(client, "a", "b", "c").text
+    assert f"{words}: the two figures can’t be compared" in text
+    assert "the energy of A" not in text
+    assert "C needs 1.33 × the energy of B" in text
+
+
+def test_a_counter_and_the_integration_of_one_board_are_compared(client):
+    row("a", 10, 9, 11)
+    row("b", 30, 28, 33, energy_source="integrated")
+    assert "B needs 3.00 × the energy of A" in compared(client, "a", "b").text
+
+
 def test_what_differs_is_told_apart_from_what_is_the_same(client):
     row("a", 100, 90, 110, power_limit_w=250.0)
     row("b", 200, 190, 210, power_limit_w=None)

@@ -1,5 +1,7 @@
 """Which model should I run: the pick with its reasons, and every candidate under its number in chart and table."""
 
+import re
+
 import pytest
 
 from bench.models import BoardRow
@@ -150,6 +152,55 @@ def test_the_frontier_holds_what_nothing_beats_at_both(client):
     row("c", 300, 0.90)
     front = {number: one["data-front"] for number, one in drawn(asked(client)).items()}
     assert front == {"1": "yes", "2": "no", "3": "yes"}
+
+
+def verdicts(page):
+    """What the last cell of each candidate says, in order."""
+    return re.findall(r'data-label="Verdict">(?:<strong>)?([^<]+)', page.html)
+
+
+def test_a_claim_beats_nobody_off_the_frontier(client):
+    row("a", 10, 0.80)
+    row("b", 12, 0.90)
+    row("c", 1, 0.95, verified=False)
+    page = asked(client)
+    assert verdicts(page) == ["claimed", "our pick", "frontier"]
+    assert [one["data-front"] for one in drawn(page).values()] == ["no", "yes", "yes"]
+    assert "Need more right? model-b" in page.text
+
+
+def test_a_claim_is_not_picked_where_something_verified_fits(client):
+    make_config(row("a", 10, 0.80).payload)
+    make_config(row("b", 1, 0.95, verified=False).payload, cost_model=FIT | {"claimed": True})
+    page = asked(client, prompt_tokens=100, output_tokens=50)
+    assert "our pick" not in verdicts(page)
+    assert "Only claims can be ranked by least energy" in page.text
+
+
+def test_where_all_is_claimed_the_least_is_picked_and_the_word_stands_with_it(client):
+    row("a", 10, 0.80, verified=False)
+    page = asked(client)
+    assert verdicts(page) == ["our pick"]
+    assert "Claimed by its submitter" in page.text
+
+
+def test_energies_of_another_boundary_are_not_weighed_against_the_pick(client):
+    row("a", 10, 0.80, energy_boundary="cpu_package", energy_source="rapl")
+    row("b", 30, 0.90, energy_boundary="wall")
+    page = asked(client)
+    assert "× the energy" not in page.text
+    assert "Need more right?" not in page.text
+    assert "model-b (bfloat16 · transformers 4.57 · H200) at 30.0 J" in page.text
+    assert "was measured at the machine at the wall, the pick at the processor package" in page.text
+    assert verdicts(page) == ["our pick", "other energy"]
+
+
+def test_energies_of_another_source_are_not_weighed_against_the_pick(client):
+    row("a", 10, 0.80, energy_source="amdsmi")
+    row("b", 30, 0.90)
+    page = asked(client)
+    assert "was read from the device’s energy counter, the pick from AMD SMI" in page.text
+    assert "× the energy" not in page.text
 
 
 def test_a_candidate_without_a_correct_answer_is_undefined_and_not_drawn(client):

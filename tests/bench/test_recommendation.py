@@ -152,6 +152,14 @@ def test_a_runner_up_whose_interval_overlaps_is_tied_with_the_best():
     assert [result["tied_with_best"] for result in answer["results"]] == [False, True, False]
 
 
+@pytest.mark.parametrize("other", [{"energy_boundary": "wall"}, {"energy_source": "rapl"}])
+def test_energy_of_another_kind_is_never_tied_with_the_best_and_says_why(other):
+    near = candidate("near", joules_per_correct_answer=105.0, jpc_ci_low=95.0, jpc_ci_high=115.0, **other)
+    _, second = recommend([near, candidate("best")], Wish())["results"]
+    assert not second["tied_with_best"]
+    assert "can't be compared with the best's" in " ".join(second["why"])
+
+
 @given(st.lists(st.tuples(st.floats(1, 1e4), st.floats(0.01, 1), st.booleans()), max_size=8))
 def test_the_score_rises_down_the_list_and_every_place_has_its_reasons(figures):
     rows = [

@@ -44,6 +44,17 @@ def test_a_row_is_on_the_frontier_unless_another_of_its_device_is_better_at_both
     assert [payloads[key, "gsm8k"]["is_pareto"] for key in KEYS[:5]] == [True, False, True, True, False]
 
 
+@pytest.mark.parametrize("other", [{"energy_boundary": "wall"}, {"energy_source": "rapl"}])
+def test_energies_of_another_boundary_or_source_have_a_frontier_of_their_own(other):
+    entries = [
+        make_entry(config_key=KEYS[0], joules_per_correct_answer=10.0, accuracy=0.9),
+        make_entry(config_key=KEYS[1], joules_per_correct_answer=30.0, accuracy=0.8, **other),
+        make_entry(config_key=KEYS[2], joules_per_correct_answer=40.0, accuracy=0.8, energy_source="integrated"),
+    ]
+    payloads = settled(entries).payloads
+    assert [payloads[key, "gsm8k"]["is_pareto"] for key in KEYS[:3]] == [True, True, False]
+
+
 @given(st.lists(st.tuples(st.floats(1, 1e4), st.floats(0, 1), st.booleans()), max_size=8), st.randoms())
 def test_the_order_of_the_rows_changes_nothing(figures, rng: random.Random):
     entries = [

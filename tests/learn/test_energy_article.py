@@ -80,6 +80,23 @@ def test_models_are_compared_on_one_device_and_task(client):
     assert "can’t be told apart" in text
 
 
+@pytest.mark.parametrize("other", [{"energy_boundary": "wall"}, {"energy_source": "amdsmi"}, {"verified": False}])
+@pytest.mark.parametrize(
+    ("anchor", "differs", "missing"),
+    [
+        ("model", {"model": "large-9b"}, "No two models are published on one device and task yet."),
+        ("hardware", {"gpu_class": "RTX 3090"}, "No configuration is published on two kinds of device yet."),
+        ("task", {"task": "gsm8k"}, "No setup is published on two tasks yet."),
+    ],
+)
+def test_different_kinds_of_energy_are_not_compared(client, other, anchor, differs, missing):
+    make_row("a", joules_per_correct_answer=100.0)
+    make_row("b", joules_per_correct_answer=300.0, joules_per_item=400.0, **differs, **other)
+    text, _ = answer(client, anchor)
+    assert missing in text
+    assert "times" not in text
+
+
 def test_a_power_sweep_answers_whether_to_lower_the_limit(client):
     sweep(points=((None, 100.0), (250.0, 80.0)))
     text, links = answer(client, "power-limit")
