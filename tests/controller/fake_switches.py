@@ -3,6 +3,7 @@
 import json
 import threading
 import time
+from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler
@@ -22,6 +23,7 @@ class FakeSwitch:
     deaf_after: int | None = None
     stuck: bool = False
     asked: list[tuple[str, dict]] = field(default_factory=list)
+    now_s: Callable[[], float] = time.monotonic
     _on_since: float | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -33,11 +35,11 @@ class FakeSwitch:
         if self.stuck:
             return
         self.settle()
-        self._on_since = time.monotonic() if on else None
+        self._on_since = self.now_s() if on else None
 
     def settle(self):
         """Count what has flown; return the counter."""
-        now = time.monotonic()
+        now = self.now_s()
         if self._on_since is not None and self.counter_wh is not None:
             self.counter_wh += self.watts * (now - self._on_since) / 3600
             self._on_since = now
