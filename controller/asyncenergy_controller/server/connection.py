@@ -126,8 +126,9 @@ def _client(url: str) -> httpx2.Client:
     try:
         return httpx2.Client(base_url=url, verify=trusted_roots(), event_hooks={"response": [bound_size]})
     except (ImportError, ValueError, httpx2.InvalidURL) as error:
+        why = str(error).rstrip(".")
         raise UsageError(
-            f"No connection to {url} can be set up: {error}. Is the address right (--api-url), and the proxy, if "
+            f"No connection to {url} can be set up: {why}. Is the address right (--api-url), and the proxy, if "
             "ALL_PROXY, HTTPS_PROXY or HTTP_PROXY names one?"
         ) from error
 
