@@ -51,7 +51,6 @@ class Work:
     interruptible: bool = False
     min_run_s: float = 0.0
     restart_wh: float = 0.0
-    finished_s: float = 0.0
     caps: tuple[Cap, ...] = ()
     placed: Placed | None = None
     is_started: bool = False
@@ -129,7 +128,7 @@ def _fixed_job(work: Work, kept: Placement) -> Job:
 def _job(work: Work, *, after: datetime, finished_s: float = 0.0, limited: bool = False) -> Job:
     """An interruptible run draws the same throughout; only under a watt limit its power counts more than its energy."""
     prediction = work.prediction
-    reserve_s = max(prediction.reserve_s - work.finished_s - finished_s, 1.0)
+    reserve_s = max(prediction.reserve_s - finished_s, 1.0)
     even_w = prediction.mean_w if limited else prediction.energy_wh * 3600 / prediction.reserve_s
     own = Job(
         id=work.id,

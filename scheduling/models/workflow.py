@@ -104,13 +104,16 @@ class Occurrence(models.Model):
     status = models.CharField(max_length=12, choices=Status, default=Status.OPEN)
     reason = models.CharField(max_length=200, blank=True, default="")
     attempt = models.PositiveSmallIntegerField(default=1)
+    failures = models.PositiveSmallIntegerField(default=0, help_text="attempts that were reported as failed")
     not_before = models.DateTimeField(null=True, blank=True, help_text="back-off after a failure")
     at_once = models.BooleanField(default=False, help_text="its owner wants it now, whatever it costs")
-    finished_s = models.FloatField(default=0, help_text="of an interruptible run, in pieces that are over")
     planned_start = models.DateTimeField(null=True, blank=True)
     planned_end = models.DateTimeField(null=True, blank=True)
     started_at = models.DateTimeField(null=True, blank=True)
     ended_at = models.DateTimeField(null=True, blank=True)
+    silent_since = models.DateTimeField(
+        null=True, blank=True, help_text="end of the first place that passed without a word"
+    )
     baseline = models.JSONField(null=True, blank=True, help_text="what starting at once would have been, frozen")
     created_at = models.DateTimeField(default=clock.now)
 
@@ -124,6 +127,7 @@ class Occurrence(models.Model):
             models.Index(fields=["account", "status"], name="occurrence_of_account"),
             models.Index(fields=["status", "planned_end"], name="occurrence_slots_over"),
             models.Index(fields=["status", "deadline"], name="occurrence_deadlines_over"),
+            models.Index(fields=["silent_since"], name="occurrence_silent"),
         ]
 
     def __str__(self) -> str:

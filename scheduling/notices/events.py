@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any, TypeVar
 from zoneinfo import ZoneInfo
 
-from django.db.models import Exists, F, Model, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Exists, F, Model, OuterRef, QuerySet, Subquery
 
 from scheduling.models import Controller, Notice, Occurrence, RunRecord
 
@@ -65,8 +65,9 @@ def _failed_runs(now: datetime) -> Iterator[Event]:
 
 def _failed_work(now: datetime) -> Iterator[Event]:
     """What was begun and not done by its deadline."""
-    over = Q(status=Status.FAILED) | Q(status=Status.MISSED, started_at__isnull=False)
-    rows = Occurrence.objects.filter(over, ended_at__gte=now - LOOKS_BACK, deadline__gte=now - 2 * LOOKS_BACK)
+    rows = Occurrence.objects.filter(
+        status=Status.FAILED, ended_at__gte=now - LOOKS_BACK, deadline__gte=now - 2 * LOOKS_BACK
+    )
     since = rows.filter(ended_at__gte=F("account__scheduling__notices_since"))
     for one in _wanted(since, Notice.Kind.FAILED_RUN).select_related("workflow"):
         yield Event(
@@ -81,23 +82,25 @@ def _failed_work(now: datetime) -> Iterator[Event]:
 
 
 def _unmatched(now: datetime) -> Iterator[Event]:
-    """Places in a plan that passed without a word, told once until the workflow is done again.
+    """Work whose place in a plan passed without a word, told once until the workflow is done again.
 
-    A box that is away has a notice of its own: here it has been in touch since, or has never been.
+    It may have got another place meanwhile. A box that is away has a notice of its own: here it has been in touch
+    since, or has never been.
     """
     box = Controller.objects.filter(account=OuterRef("account"), controller_id=OuterRef("workflow__controller_id"))
     silent = Occurrence.objects.filter(
         ~Exists(RunRecord.objects.filter(occurrence=OuterRef("pk"))),
-        ~Exists(box.filter(last_contact_at__lte=OuterRef("planned_end"))),
-        status__in=(Status.UNREPORTED, Status.MISSED),
+        ~Exists(box.filter(last_contact_at__lte=OuterRef("silent_since"))),
+        status__in=(Status.OPEN, Status.UNREPORTED, Status.MISSED),
         started_at=None,
+        failures=0,
         workflow__deleted_at=None,
-        planned_end__gte=F("account__scheduling__notices_since"),
-        planned_end__range=(now - LOOKS_BACK, now - UNREPORTED_AFTER),
+        silent_since__gte=F("account__scheduling__notices_since"),
+        silent_since__range=(now - LOOKS_BACK, now - UNREPORTED_AFTER),
     )
     done = Occurrence.objects.filter(workflow=OuterRef("workflow"), status=Status.DONE).order_by("-ended_at", "-pk")
     rows = _wanted(silent, Notice.Kind.UNMATCHED).select_related("workflow")
-    for one in rows.annotate(last_done=Subquery(done.values("pk")[:1])).order_by("planned_end"):
+    for one in rows.annotate(last_done=Subquery(done.values("pk")[:1])).order_by("silent_since"):
         name, named = one.workflow.name, one.workflow.controller_id
         yield Event(
             one.account_id,
@@ -106,7 +109,7 @@ def _unmatched(now: datetime) -> Iterator[Event]:
             f"Nobody ran {name}",
             f"{name} had its place in the plan, and no controller said that it ran. "
             f"Look whether {f'{named} has' if named else 'one of your controllers has'} it in its jobs.json.",
-            one.planned_end or now,
+            one.silent_since or now,
             {"workflow": str(one.workflow_id), "occurrence": str(one.pk), "controller_id": named},
         )
 

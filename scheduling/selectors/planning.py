@@ -123,7 +123,6 @@ def _work(one: Occurrence, prediction: Prediction, placement: Placement | None) 
         interruptible=workflow.interruptible,
         min_run_s=workflow.min_run_s,
         restart_wh=workflow.restart_wh,
-        finished_s=one.finished_s,
         caps=() if workflow.interruptible else caps_of(workflow),
         placed=placed_from(current) if current else None,
         is_started=one.status == Occurrence.Status.RUNNING,

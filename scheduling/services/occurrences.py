@@ -1,6 +1,6 @@
 """What has to be done, and what became of it. Every change of an occurrence's state is here."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -11,12 +11,10 @@ from django.db.models import F, Q
 
 from accounts.models import User
 from asyncenergy import clock
-from scheduling.jobs import seconds_of
-from scheduling.models import Controller, Occurrence, Placement, Workflow
+from scheduling.models import Ack, Controller, Occurrence, Placement, RunRecord, Workflow
 from scheduling.models.workflow import UNFINISHED
 from scheduling.services.claims import account_lock, account_mark_due
 from scheduling.services.versions import version_amend, without
-from scheduling.solver.codec import pieces_from
 from scheduling.windows import Window, Words, windows
 
 RETRIES = 3
@@ -25,6 +23,7 @@ REPORT_GRACE = timedelta(minutes=2)
 EDITED, SKIPPED, DISABLED, DELETED = "edited", "skipped", "disabled", "deleted"
 REOPENABLE = (EDITED, DISABLED)
 Status = Occurrence.Status
+CLOSED = ["status", "reason", "ended_at", "attempt", "at_once", "planned_start", "planned_end", "silent_since"]
 
 
 def words_of(workflow: Workflow) -> Words:
@@ -159,13 +158,15 @@ def occurrence_finish(*, occurrence_id: UUID, now: datetime) -> None:
 
 @transaction.atomic
 def occurrence_fail(*, placement: Placement, now: datetime) -> bool:
-    """Note that an attempt failed; return whether another will be planned. A second report of it changes nothing."""
+    """Note that an attempt failed; return whether another will be planned. A second report of it changes nothing.
+
+    The next attempt has the whole length again, also after pieces that were done: a controller begins each anew.
+    """
     one = _locked(placement.occurrence_id)
     if one.status not in UNFINISHED or one.attempt != placement.attempt:
         return False
     left = _retry_from(one, placement, now)
-    one.finished_s += _finished_s(one, placement, now)
-    one.attempt += 1
+    one.attempt, one.failures = one.attempt + 1, one.failures + 1
     one.started_at = one.planned_start = one.planned_end = None
     one.status, one.not_before = (Status.OPEN, left) if left else (Status.FAILED, None)
     one.reason = "" if left else "failed, and could not be repeated before its deadline"
@@ -181,17 +182,10 @@ def occurrence_fail(*, placement: Placement, now: datetime) -> bool:
 def _retry_from(one: Occurrence, placement: Placement, now: datetime) -> datetime | None:
     """When the next attempt may begin: after a pause that grows, and sooner where the deadline asks for it."""
     latest = one.deadline - timedelta(seconds=placement.reserved_s or 1.0)
-    if one.attempt > RETRIES or latest < now:
+    if one.failures >= RETRIES or latest < now:
         return None
-    pause: timedelta = BACK_OFF * 4 ** (one.attempt - 1)
+    pause: timedelta = BACK_OFF * 4**one.failures
     return max(now, min(now + pause, latest))
-
-
-def _finished_s(one: Occurrence, placement: Placement, now: datetime) -> float:
-    """Of an interruptible run, what the pieces before the failing one have done."""
-    if not one.workflow.interruptible:
-        return 0.0
-    return seconds_of([piece for piece in pieces_from(placement.pieces) if piece.end <= now])
 
 
 def occurrences_close(*, account: User, now: datetime | None = None) -> int:
@@ -203,22 +197,46 @@ def occurrences_close(*, account: User, now: datetime | None = None) -> int:
         missed = list(rows.filter(status__in=UNFINISHED, deadline__lte=now))
         silent = list(rows.filter(status__in=(Status.OPEN, Status.RUNNING), planned_end__lte=now, deadline__gt=now))
         idle = _idle(account, rows.filter(status=Status.UNREPORTED, deadline__gt=now, started_at=None), now)
-        for one in missed:
-            one.status = Status.FAILED if one.attempt > 1 else Status.MISSED
-            one.reason, one.ended_at = "its deadline passed without a report of success", now
+        _end(account, missed, now)
         for one in silent:
             one.status, one.reason = Status.UNREPORTED, "its time passed without a report"
+        for one in (*missed, *silent):
+            _note_silence(one, now)
         for one in idle:
             one.status, one.reason, one.attempt, one.at_once = Status.OPEN, "", one.attempt + 1, False
             one.planned_start = one.planned_end = None
         changed = [*missed, *silent, *idle]
-        fields = ["status", "reason", "ended_at", "attempt", "at_once", "planned_start", "planned_end"]
-        Occurrence.objects.bulk_update(changed, fields)
+        Occurrence.objects.bulk_update(changed, CLOSED)
         if changed:
             version_amend(account=account, cause="over", amended=without([one.pk for one in missed], now), now=now)
         if idle:
             account_mark_due(account=account, cause="not run", now=now)
     return len(changed)
+
+
+def _end(account: User, missed: Iterable[Occurrence], now: datetime) -> None:
+    """What was begun and not done has failed; what nobody began is missed, however often it had a place."""
+    begun = _begun(account, [one.pk for one in missed])
+    for one in missed:
+        is_failed = one.started_at is not None or one.failures > 0 or one.pk in begun
+        one.status = Status.FAILED if is_failed else Status.MISSED
+        one.reason, one.ended_at = "its deadline passed without a report of success", now
+
+
+def _begun(account: User, occurrences: Collection[UUID]) -> set[UUID]:
+    """Those of which any attempt was reported, an earlier one than is planned now as well."""
+    if not occurrences:
+        return set()
+    runs = RunRecord.objects.filter(occurrence__in=occurrences).values_list("occurrence_id", flat=True)
+    began = (Ack.Event.STARTED, Ack.Event.FAILED)
+    acks = Ack.objects.filter(account=account, event__in=began, about__in=[str(one) for one in occurrences])
+    return {*runs, *(UUID(about) for about in acks.values_list("about", flat=True))}
+
+
+def _note_silence(one: Occurrence, now: datetime) -> None:
+    """Keep when the first place of work that nobody began was over: it may get another, and its owner has to know."""
+    if one.started_at is None and one.planned_end is not None and one.planned_end <= now:
+        one.silent_since = one.silent_since or one.planned_end
 
 
 def _idle(account: User, rows: Iterable[Occurrence], now: datetime) -> list[Occurrence]:

@@ -43,10 +43,10 @@ def test_what_begins_within_two_minutes_is_pinned_and_what_begins_later_is_not()
 
 def test_the_rest_of_an_interruptible_run_is_what_it_still_needs():
     spans = ((at(11), NOON), (at(13), at(13.25)))
-    one = work(interruptible=True, placed=placed(*spans), finished_s=600.0)
+    one = work(interruptible=True, placed=placed(*spans))
     order = arranged([one], now=NOON, capacity={"m": 1})
     assert [p.id for p in order.pinned] == ["a/begun"]
-    assert order.jobs[0].duration_s == 4500 - 3600 - 600
+    assert order.jobs[0].duration_s == 4500 - 3600
     assert order.pinned[0].energy_wh == pytest.approx(300 * 3600 / 4500)
 
 
