@@ -24,8 +24,8 @@ class FakeSwitch:
     stuck: bool = False
     asked: list[tuple[str, dict]] = field(default_factory=list)
     now_s: Callable[[], float] = time.monotonic
+    lock: threading.Lock = field(default_factory=threading.Lock)
     _on_since: float | None = None
-    _lock: threading.Lock = field(default_factory=threading.Lock)
 
     @property
     def is_on(self):
@@ -48,6 +48,11 @@ class FakeSwitch:
     def turned(self):
         """What was switched, in order: on and off."""
         return [query["on"][0] == "true" for path, query in self.asked if path == "/rpc/Switch.Set"]
+
+    def is_held(self):
+        """Whether it was looked at again after it had said that it is on."""
+        paths = [path for path, _ in self.asked]
+        return "/rpc/Switch.Set" in paths and len(paths) - paths.index("/rpc/Switch.Set") > 2
 
 
 def shelly(fake, path, query, body):
@@ -86,7 +91,7 @@ def fake_switch(kind=shelly):
         def do_GET(self):
             url = urlsplit(self.path)
             body = json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))) or "null")
-            with fake._lock:
+            with fake.lock:
                 query = parse_qs(url.query)
                 fake.asked.append((url.path, query))
                 deaf = fake.deaf or (fake.deaf_after is not None and len(fake.asked) > fake.deaf_after)

@@ -161,8 +161,9 @@ def test_without_a_counter_an_amount_is_never_begun(plug, runner):
 
 def test_a_counter_that_falls_ends_the_charge(plug, runner):
     def reset():
-        wait_for(lambda: plug.is_on)
-        plug.counter_wh = 0.0
+        wait_for(plug.is_held)
+        with plug.lock:
+            plug.counter_wh = 0.0
 
     thread = threading.Thread(target=reset)
     thread.start()
@@ -175,8 +176,9 @@ def test_a_counter_that_falls_ends_the_charge(plug, runner):
 
 def test_a_plug_that_somebody_switched_off_stays_off(plug, runner):
     def by_hand():
-        wait_for(lambda: plug.is_on)
-        plug.set(False)
+        wait_for(plug.is_held)
+        with plug.lock:
+            plug.set(False)
 
     thread = threading.Thread(target=by_hand)
     thread.start()
@@ -188,7 +190,7 @@ def test_a_plug_that_somebody_switched_off_stays_off(plug, runner):
 
 def test_a_plug_that_is_silent_for_a_moment_is_waited_for(plug, runner):
     def moment():
-        wait_for(lambda: plug.is_on)
+        wait_for(plug.is_held)
         plug.deaf = True
         time.sleep(0.15)
         plug.deaf = False

@@ -36,6 +36,14 @@ def hundredfold(monkeypatch):
     monkeypatch.setenv(clock.TEST_CLOCK, f"{time.time()},100")
 
 
+@pytest.fixture
+def at_noon(monkeypatch):
+    """The clock goes on from noon of today, as people here call it: no day ends meanwhile."""
+    now, begun = clock.now, clock.now().astimezone()
+    until_noon = begun.replace(hour=12) - begun
+    monkeypatch.setattr(clock, "now", lambda: now() + until_noon)
+
+
 def test_what_is_due_is_run_and_reported(box):
     box.has()
     box.plan(planned())
@@ -111,7 +119,7 @@ def test_what_could_not_be_begun_in_time_is_told_once_and_never_begun(box):
     assert box.events() == ["failed"]
 
 
-def test_what_its_owner_does_not_allow_is_held_back_and_said(box):
+def test_what_its_owner_does_not_allow_is_held_back_and_said(box, at_noon):
     box.has(max_runs_per_day=1)
     box.plan(planned(), planned(occurrence_id="second"))
     line, _ = box.once()
@@ -267,8 +275,10 @@ def test_a_job_that_was_called_off_a_moment_ago_is_not_begun(box, hundredfold):
 
 def test_an_interruptible_job_stops_with_its_piece_and_goes_on_in_the_next(box, hundredfold):
     box.has(*box.marking(f"test -e {box.path}/begun || {{ touch {box.path}/begun; sleep 60; }}"), interruptible=True)
-    box.plan(planned(pieces=[(in_s(30), in_s(110)), (in_s(115), in_s(900))]))
+    box.polls_every(10)
     with box.running():
+        until(lambda: len(box.server.polls) == 1)
+        box.plan(planned(pieces=[(in_s(-1), in_s(150)), (in_s(155), in_s(900))]))
         until(lambda: "finished" in box.events())
     assert box.marks() == 2
     assert [record["exit_status"] for record in box.records()] == ["preempted", "success"]
@@ -278,8 +288,10 @@ def test_an_interruptible_job_stops_with_its_piece_and_goes_on_in_the_next(box, 
 
 def test_a_job_without_a_limit_is_ended_with_its_window(box, hundredfold):
     box.has(*box.marking("sleep 60"))
-    box.plan(planned(length_s=61, deadline_s=70))
+    box.polls_every(10)
     with box.running():
+        until(lambda: len(box.server.polls) == 1)
+        box.plan(planned(length_s=100, deadline_s=130))
         until(lambda: "failed" in box.events())
     (record,) = box.records()
     assert record["exit_status"] == "error"

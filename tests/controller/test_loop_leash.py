@@ -1,6 +1,6 @@
 """How long a job may run: from when it begins, not from when we began to prepare it."""
 
-import time
+from datetime import timedelta
 
 import pytest
 from asyncenergy_controller import clock
@@ -18,19 +18,22 @@ def box(tmp_path):
 
 
 @pytest.fixture
-def hundredfold(monkeypatch):
-    """A minute passes in 0.6 s."""
-    monkeypatch.setenv(clock.TEST_CLOCK, f"{time.time()},100")
+def let_pass(monkeypatch):
+    """Lets seconds pass on both clocks, without waiting for them."""
+    now, monotonic, passed = clock.now, clock.monotonic, []
+    monkeypatch.setattr(clock, "now", lambda: now() + timedelta(seconds=sum(passed)))
+    monkeypatch.setattr(clock, "monotonic", lambda: monotonic() + sum(passed))
+    return passed.append
 
 
-def test_waiting_for_a_meter_and_a_cap_takes_nothing_from_the_time_of_the_job(box, hundredfold, monkeypatch):
+def test_waiting_for_a_meter_and_a_cap_takes_nothing_from_the_time_of_the_job(box, let_pass, monkeypatch):
     def slowly(*args, **kwargs):
-        time.sleep(0.8)
+        let_pass(1000)
         return NullMeter("slow to open")
 
     monkeypatch.setattr(running, "open_meter", slowly)
     box.has(*box.marking("sleep 0.5"))
-    box.plan(planned(length_s=100))  # one second
+    box.plan(planned(length_s=100))
     with box.running():
         until(lambda: box.events()[-1:] in (["finished"], ["failed"]))
     assert box.events() == ["started", "finished"]
