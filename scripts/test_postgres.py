@@ -52,18 +52,26 @@ def _started() -> str | None:
     ]
     if not binaries:
         return None
-    folder, as_user = _prepared(DATA), ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
-    bin_dir = binaries[-1].parent
-    if not (folder / "PG_VERSION").exists():
-        _run([*as_user, str(bin_dir / "initdb"), "-A", "trust", "-U", "postgres", "-D", str(folder)])
-    options = f"-p {OWN_PORT} -k {folder} -c listen_addresses=127.0.0.1 -c fsync=off"
-    _run([*as_user, str(bin_dir / "pg_ctl"), "-D", str(folder), "-o", options, "-l", str(folder / "log"), "start"])
+    folder = _prepared(DATA)
+    try:
+        _start(binaries[-1].parent, folder)
+    except subprocess.SubprocessError as error:
+        print(f"{error} Free port {OWN_PORT}, or remove {folder} to have it made anew.", file=sys.stderr)
+        return None
     give_up_at = time.monotonic() + START_LIMIT_S
     while time.monotonic() < give_up_at:
         if _answers(OWN_URL):
             return OWN_URL
         time.sleep(0.5)
     return None
+
+
+def _start(bin_dir: Path, folder: Path) -> None:
+    as_user = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
+    if not (folder / "PG_VERSION").exists():
+        _run([*as_user, str(bin_dir / "initdb"), "-A", "trust", "-U", "postgres", "-D", str(folder)])
+    options = f"-p {OWN_PORT} -k {folder} -c listen_addresses=127.0.0.1 -c fsync=off"
+    _run([*as_user, str(bin_dir / "pg_ctl"), "-D", str(folder), "-o", options, "-l", str(folder / "log"), "start"])
 
 
 def _prepared(folder: Path) -> Path:
