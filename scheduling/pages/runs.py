@@ -35,9 +35,14 @@ class Line:
         return self.run.exit_status == RunRecord.Exit.SUCCESS
 
     @property
+    def is_piece(self) -> bool:
+        """The prediction was for the whole run, and this is a part of it."""
+        return self.run.piece_of_attempt is not None
+
+    @property
     def difference(self) -> float | None:
         """Measured over predicted, less one."""
-        if self.measured_wh is None or not self.predicted_wh:
+        if self.measured_wh is None or not self.predicted_wh or self.is_piece:
             return None
         return self.measured_wh / self.predicted_wh - 1
 

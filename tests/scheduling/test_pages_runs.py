@@ -56,6 +56,15 @@ def test_a_run_shows_what_was_predicted_and_what_was_measured(own, submitter, pl
     assert page.faults == []
 
 
+def test_a_piece_of_a_run_is_not_held_against_the_energy_of_the_whole(own, submitter, placed):
+    run = settled(submitter, placed, energy_wh=100.0)
+    run.piece_of_attempt = 1
+    run.save()
+    text = page_of(own, run).text
+    assert "for all its pieces" in text
+    assert "measured is" not in text
+
+
 def test_its_money_stands_against_both_baselines(own, submitter, placed):
     page = page_of(own, settled(submitter, placed))
     assert "as planned3.0 ct" in page.text.replace("planned 3.0", "planned3.0")
