@@ -51,6 +51,13 @@ def test_opt_in_prints_the_whole_text_and_asks_nothing(tmp_path):
     assert CONSENT_TEXT.strip() in result.stdout
 
 
+def test_where_nothing_failed_the_way_to_send_the_newest_run_is_said(box, server):
+    result = box.run("bench", "submit")
+    assert result.exit_code == 0
+    assert "`bench submit last` sends the newest run" in result.stderr
+    assert server.asked == []
+
+
 def test_nothing_is_sent_before_opt_in(tmp_path, server, file):
     result = Box(tmp_path, api_url=server.url).run("bench", "submit", file)
     assert result.exit_code == ExitCode.USAGE
