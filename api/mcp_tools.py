@@ -41,11 +41,13 @@ Sort = Literal[
 def with_fresh_connections(tool: Callable[P, R]) -> Callable[P, R]:
     """Tools run outside of Django's requests: without this, threads keep connections that a restart has broken.
 
-    What a caller can understand is told in its own words.
+    What a caller can understand is told in its own words. PostgreSQL takes no NUL in a text, so none is looked up.
     """
 
     @wraps(tool)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        if held := [name for name, value in kwargs.items() if isinstance(value, str) and "\0" in value]:
+            raise ToolError(f"{held[0]} holds a NUL character, which no name has. Leave it out.")
         close_old_connections()
         try:
             return tool(*args, **kwargs)

@@ -121,6 +121,19 @@ def test_every_answer_carries_boundary_tier_and_data_version(server, board):
 
 
 @committed
+def test_no_text_of_any_tool_takes_a_nul(server, board):
+    texts = [
+        *(("leaderboard", {name: "a\0"}) for name in ("task", "gpu_class", "model", "engine", "quantization", "tier")),
+        *(("recommend", {name: "a\0"}) for name in ("task", "gpu_class", "tier")),
+        ("config_detail", {"config_key": "a\0"}),
+        ("cheapest_window", {"market": "a\0", "duration_minutes": 60, "deadline": "2030-01-01T00:00:00Z"}),
+    ]
+    for tool, asked in texts:
+        (name, *_) = asked
+        assert f"{name} holds a NUL character" in ask(server, tool, **asked)["error"]
+
+
+@committed
 def test_tools_show_the_numbers_of_the_board(server, board):
     rows = {row["config_key"]: row for row in selectors.board_rows(BoardQuery())}
     for shown in ask(server, "leaderboard", task="gsm8k")["rows"]:
