@@ -154,6 +154,14 @@ def occurrence_finish(*, occurrence_id: UUID, now: datetime) -> None:
     one.status, one.reason, one.ended_at = Status.DONE, "", now
     one.save(update_fields=["status", "reason", "ended_at"])
     version_amend(account=one.account, cause="finished", amended=without([one.pk], now), now=now)
+    if _waits_at_once(one.account, now):
+        account_mark_due(account=one.account, cause="finished", now=now)
+
+
+def _waits_at_once(account: User, now: datetime) -> bool:
+    """Whether work waits for a machine that is free now, earlier than its plan had it."""
+    waiting = Occurrence.objects.filter(account=account, status=Status.OPEN, at_once=True)
+    return waiting.exclude(planned_start__lte=now).exists()
 
 
 @transaction.atomic
@@ -174,7 +182,7 @@ def occurrence_fail(*, placement: Placement, now: datetime) -> bool:
     one.at_once = False
     one.save()
     version_amend(account=one.account, cause="failed", amended=without([one.pk], now), now=now)
-    if left:
+    if left or _waits_at_once(one.account, now):
         account_mark_due(account=one.account, cause="failed", now=now)
     return left is not None
 

@@ -5,7 +5,8 @@ from datetime import timedelta
 import pytest
 
 from scheduling.models import PlanClaim
-from scheduling.services.occurrences import occurrence_finish, occurrence_start
+from scheduling.services.occurrences import occurrence_fail, occurrence_finish, occurrence_start
+from scheduling.services.planning import accounts_due
 from scheduling.services.workflows import workflow_run_now, workflow_update
 from tests.scheduling.people import NOON, at, make_market, make_workflow, placement_of, plan
 
@@ -82,7 +83,27 @@ def test_it_moves_up_when_its_machine_is_free_earlier_than_planned(submitter):
     workflow_run_now(workflow=urgent, now=at(12.1))
     assert placement_of(plan(submitter, at(12.1)), urgent).start == running.end
     occurrence_finish(occurrence_id=running.occurrence_id, now=at(12.5))
+    assert accounts_due(now=at(12.5)) == [submitter.pk], "it does not wait for the next plan of its account"
     assert placement_of(plan(submitter, at(12.5)), urgent).start == at(12.5)
+
+
+def test_it_moves_up_too_when_what_ran_before_it_failed_for_good(submitter):
+    busy = make_workflow(submitter, name="busy", deadline="in 80 min", recurrence="none")
+    running = placement_of(plan(submitter), busy)
+    urgent = planned(submitter)
+    workflow_run_now(workflow=urgent, now=at(12.1))
+    plan(submitter, at(12.1))
+    assert not occurrence_fail(placement=running, now=at(12.5)), "too late for another attempt"
+    assert accounts_due(now=at(12.5)) == [submitter.pk]
+    assert placement_of(plan(submitter, at(12.5)), urgent).start == at(12.5)
+
+
+def test_the_end_of_a_run_that_nothing_waits_for_asks_for_no_plan(submitter):
+    busy = make_workflow(submitter, name="busy", deadline="in 80 min", recurrence="none")
+    running = placement_of(plan(submitter), busy)
+    planned(submitter)
+    occurrence_finish(occurrence_id=running.occurrence_id, now=at(12.5))
+    assert accounts_due(now=at(12.5)) == []
 
 
 def test_what_has_begun_at_once_stays_where_it_began(submitter):
