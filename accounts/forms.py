@@ -54,6 +54,25 @@ class PasswordChangeForm(forms.Form):
     new_password = _new_password("New password")
 
 
+class FiguresForm(forms.Form):
+    """What becomes of the published figures of an account that is deleted."""
+
+    figures = forms.ChoiceField(
+        label="Its published figures",
+        choices=[("stay", "stay, without a link to the account"), ("withdrawn", "are withdrawn")],
+        widget=forms.RadioSelect,
+        error_messages=dict.fromkeys(("required", "invalid_choice"), "Choose what becomes of them."),
+    )
+
+    @property
+    def keeps_figures(self) -> bool:
+        return bool(self.cleaned_data["figures"] == "stay")
+
+
+class DeletionForm(FiguresForm):
+    current_password = _password("Current password", "current-password")
+
+
 class PasswordResetForm(forms.Form):
     email = forms.EmailField(
         label="E-mail address", max_length=254, widget=forms.EmailInput(attrs={"autocomplete": "email"})

@@ -11,6 +11,7 @@ urlpatterns: list[URLPattern] = [
     path("confirm/", views.confirmation_resend, name="confirmation-resend"),
     path("confirm/<str:token>/", views.confirm, name="confirm"),
     path("sign-out-everywhere/", views.sign_out_everywhere, name="sign-out-everywhere"),
+    path("delete/", views.delete, name="delete"),
     path("password/", views.password_change, name="password-change"),
     path("password/reset/", views.password_reset, name="password-reset"),
     path("password/new/<str:uid>/<str:token>/", views.password_new, name="password-new"),

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.contrib.auth import login, update_session_auth_hash
+from django.contrib.auth import logout as end_session
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.views import LoginView, LogoutView, redirect_to_login
 from django.core.exceptions import PermissionDenied
@@ -22,8 +23,13 @@ from accounts.models import User
 from accounts.selectors import account_of_reset_link, api_keys_of
 from asyncenergy.errors import AsyncEnergyError
 from asyncenergy.throttle import wait_s
+from bench.services import account_delete
 
 MODEL_BACKEND = "django.contrib.auth.backends.ModelBackend"
+DELETED = {
+    True: "Your account is deleted. Its published figures stay, without a link to you.",
+    False: "Your account is deleted, and its published figures are withdrawn.",
+}
 read_or_post = require_http_methods(["GET", "HEAD", "POST"])
 
 
@@ -142,6 +148,26 @@ def password_change(request: HttpRequest) -> HttpResponse:
     update_session_auth_hash(request, user)
     messages.success(request, "The password is changed, and all other browsers and programs are signed out.")
     return redirect("accounts:account")
+
+
+@sensitive_post_parameters("current_password")
+@login_required
+@never_cache
+@read_or_post
+def delete(request: HttpRequest) -> HttpResponse:
+    form, user = forms.DeletionForm(request.POST or None), _user(request)
+    refusal = _throttled(request, "login")
+    if refusal or not form.is_valid():
+        return refusal or render(request, "accounts/delete.html", {"form": form})
+    try:
+        services.password_require(user=user, current=form.cleaned_data["current_password"])
+    except AsyncEnergyError as error:
+        forms.take_error(form, error)
+        return render(request, "accounts/delete.html", {"form": form})
+    account_delete(account=user, keeps_figures=form.keeps_figures)
+    end_session(request)
+    messages.success(request, DELETED[form.keeps_figures])
+    return redirect("accounts:login")
 
 
 @never_cache

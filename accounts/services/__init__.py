@@ -5,6 +5,7 @@ from accounts.services.accounts import (
     confirmation_send,
     email_confirm,
     password_change,
+    password_require,
     password_reset,
     password_reset_send,
 )
@@ -30,6 +31,7 @@ __all__ = [
     "login_open",
     "login_with_password",
     "password_change",
+    "password_require",
     "password_reset",
     "password_reset_send",
     "sign_out_everywhere",

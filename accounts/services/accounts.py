@@ -49,11 +49,16 @@ def _check_password(password: str, user: User, attr: str) -> None:
         raise FieldRefused(attr, "password_weak", *error.messages) from None
 
 
+def password_require(*, user: User, current: str) -> None:
+    """Raises FieldRefused where this is not the account's password."""
+    if not user.check_password(current):
+        raise FieldRefused("current_password", "password_wrong", "The current password is not right.")
+
+
 @transaction.atomic
 def password_change(*, user: User, current: str, new: str) -> None:
     """Set a new password and end all logins and browser sessions."""
-    if not user.check_password(current):
-        raise FieldRefused("current_password", "password_wrong", "The current password is not right.")
+    password_require(user=user, current=current)
     _set_password(user, new, "new_password")
 
 

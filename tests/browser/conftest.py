@@ -89,6 +89,7 @@ def own(live_server, client) -> tuple[Site, dict[str, str]]:
         "account": "/accounts/",
         "keys": "/accounts/keys/",
         "password": "/accounts/password/",
+        "delete-account": "/accounts/delete/",
         "own-runs": "/bench/own/",
         "tonight": "/schedule/?whole",
         "workflows": "/schedule/workflows/",
