@@ -1,5 +1,6 @@
 """The query strings of the pages, validated."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -7,6 +8,7 @@ from urllib.parse import urlencode
 
 from django import forms
 
+from bench.converters import CONFIG_KEY
 from bench.pages.board import EXTRA_COLUMNS
 from bench.pages.compare import FEWEST, MOST
 from bench.pages.picker import OBJECTIVES
@@ -125,6 +127,8 @@ class KeysField(forms.Field):
         return list(dict.fromkeys(value or ()))
 
     def validate(self, value: list[str]) -> None:
+        if not all(re.fullmatch(CONFIG_KEY, key) for key in value):
+            raise forms.ValidationError(BAD_KEY)
         if not FEWEST <= len(value) <= MOST:
             raise forms.ValidationError(f"Tick two to four rows; asked for {counted(len(value), 'row')}.")
 
@@ -231,7 +235,9 @@ class SweepFilter(forms.Form):
 class RowForm(forms.Form):
     """A row of the board."""
 
-    config = forms.RegexField("^[0-9a-f]{16}$", label="Configuration", strip=True, error_messages={"invalid": BAD_KEY})
+    config = forms.RegexField(
+        rf"^{CONFIG_KEY}\Z", label="Configuration", strip=True, error_messages={"invalid": BAD_KEY}
+    )
     task = forms.CharField(label="Task", max_length=64)
 
 

@@ -108,7 +108,8 @@ def test_no_correct_answer_is_undefined_and_no_energy_is_not_measured(client):
         ({"task": "arith", "row": [key(letter) for letter in "abcde"]}, "asked for 5 rows"),
         ({"task": "arith"}, "asked for 0 rows"),
         ({"row": [key("a"), key("b")]}, "No task is named"),
-        ({"task": "arith", "row": [key("a"), "nothing"]}, "1 row of these can’t be found on arith"),
+        ({"task": "arith", "row": [key("a"), "nothing"]}, "A configuration key has 16 letters and digits"),
+        ({"task": "arith", "row": [key("a"), "0" * 16]}, "1 row of these can’t be found on arith"),
         ({"task": "gsm8k", "row": [key("a"), key("b")]}, "2 rows of these can’t be found on gsm8k"),
     ],
 )

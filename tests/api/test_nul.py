@@ -1,0 +1,54 @@
+"""No address holds a NUL: PostgreSQL takes none in a text, and a look-up by one would fail there."""
+
+import inspect
+import json
+
+import pytest
+from django import forms
+
+from api.schema import schema_json
+from bench import forms as bench_forms
+from scheduling import forms as scheduling_forms
+from tests.api.routes import METHODS, PARAMETER, routes
+
+pytestmark = pytest.mark.django_db
+READS = [route for route in routes() if not route.startswith("admin/")]
+
+
+def query_names() -> list[str]:
+    """Every name that a query string of the API or of a page may have."""
+    calls = [call for methods in json.loads(schema_json())["paths"].values() for call in methods.values()]
+    told = {one["name"] for call in calls for one in call.get("parameters", ()) if one["in"] == "query"}
+    kinds = [kind for module in (bench_forms, scheduling_forms) for kind in vars(module).values()]
+    asked = [kind for kind in kinds if inspect.isclass(kind) and issubclass(kind, forms.BaseForm)]
+    return sorted(told.union("q", *(kind.base_fields for kind in asked)))
+
+
+@pytest.mark.parametrize("person", ["stranger", "submitter"])
+def test_no_parameter_of_any_address_takes_a_nul(world, person):
+    client, names = world.client(person), query_names()
+    assert {"task", "row", "gpu_class", "config", "controller_id"} <= set(names)
+    found = {
+        (route, name): client.get(f"{world.url(route)}?{name}=a%00b").status_code for route in READS for name in names
+    }
+    assert {at: code for at, code in found.items() if code != 400} == {}
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_no_part_of_any_address_takes_a_nul(world, method):
+    client = world.client("submitter")
+    paths = ["/" + PARAMETER.sub("a%00b", route) for route in READS if "<" in route]
+    found = {path: client.generic(method, path).status_code for path in paths}
+    assert {path: code for path, code in found.items() if code != 400} == {}
+
+
+def test_a_program_is_told_what_is_wrong_with_the_address(client):
+    answer = client.get("/api/v1/bench/configs/%00")
+    assert (answer.status_code, answer.json()["code"]) == (400, "nul_in_address")
+    assert "%00" in answer.json()["detail"]
+    assert answer.headers["Content-Security-Policy"]
+
+
+def test_what_only_looks_like_a_nul_is_read(client):
+    assert client.get("/api/v1/bench/leaderboard?task=%2500").status_code == 200
+    assert client.get("/bench/compare/?task=a&row=b").status_code == 200
