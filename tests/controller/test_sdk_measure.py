@@ -19,14 +19,16 @@ pytestmark = pytest.mark.usefixtures("folders")
 
 
 def test_a_block_is_measured_and_reported(energy, server):
+    begun_s = time.monotonic()
     with energy.measure("nightly", workflow_id="w1", work_unit_kind="items") as run:
         run.work_units = 12
         time.sleep(0.15)
+    took_s = time.monotonic() - begun_s
     assert (run.exit_status, run.reason) == ("success", None)
     (record,) = reported(server, energy)
-    assert record["energy_wh"] == run.energy_wh == pytest.approx(40 * 0.15 / 3600, rel=0.6)
+    assert record["energy_wh"] == run.energy_wh == pytest.approx(40 * record["duration_s"] / 3600, rel=0.6)
     assert record["energy_source"] == "simulated"
-    assert record["duration_s"] == pytest.approx(0.15, abs=0.3)
+    assert 0.15 <= record["duration_s"] <= took_s
     assert (record["controller_id"], record["workflow_id"], record["framework"]) == ("box", "w1", "sdk")
     assert (record["work_units"], record["work_unit_kind"]) == (12, "items")
     assert len(server.samples_of(run.run_id)) == len(run.measurement.samples) >= 2
@@ -130,7 +132,7 @@ def test_an_asynchronous_function_is_measured_until_it_is_awaited(energy, server
 def test_an_asynchronous_block_is_measured_while_other_tasks_go_on(energy, server):
     async def work():
         async with energy.measure() as run:
-            await asyncio.sleep(0.1)
+            await asyncio.sleep(0.3)
         return run
 
     async def both():
@@ -148,13 +150,15 @@ def test_an_asynchronous_block_is_measured_while_other_tasks_go_on(energy, serve
 
 
 def test_a_cancelled_task_is_reported_as_preempted(energy, server):
-    async def cancelled():
+    async def cancelled(begun):
         async with energy.measure():
+            begun.set()
             await asyncio.sleep(30)
 
     async def main():
-        task = asyncio.create_task(cancelled())
-        await asyncio.sleep(0.1)
+        begun = asyncio.Event()
+        task = asyncio.create_task(cancelled(begun))
+        await begun.wait()
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task

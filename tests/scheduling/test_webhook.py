@@ -99,7 +99,7 @@ def test_an_answer_that_comes_drop_by_drop_is_cut_off(internet, certificate, mon
     monkeypatch.setattr(webhook, "LIMIT_S", 0.3)
 
     def drip(secure):
-        for _ in range(40):
+        for _ in range(400):
             secure.sendall(b"H")
             time.sleep(0.05)
 
@@ -108,7 +108,7 @@ def test_an_answer_that_comes_drop_by_drop_is_cut_off(internet, certificate, mon
         started = time.monotonic()
         with pytest.raises(NoticeFailed, match="no answer"):
             webhook.call(URL, b"", HEADERS)
-        assert time.monotonic() - started < 1.0
+        assert time.monotonic() - started < 10, "it drips for 20 s"
 
 
 def test_a_greeting_that_comes_drop_by_drop_is_cut_off(internet, monkeypatch):
@@ -120,7 +120,7 @@ def test_a_greeting_that_comes_drop_by_drop_is_cut_off(internet, monkeypatch):
         started = time.monotonic()
         with pytest.raises(NoticeFailed, match="no answer"):
             webhook.call(URL, b"", HEADERS)
-        assert time.monotonic() - started < 1.0
+        assert time.monotonic() - started < 10, "it drips for 20 s"
         thread.join(5)
 
 
@@ -129,7 +129,7 @@ def drip_greeting(listener):
     plain, _ = listener.accept()
     with plain, suppress(OSError):
         plain.sendall(b"\x16\x03\x03\x40\x00")
-        for _ in range(40):
+        for _ in range(400):
             plain.sendall(b"\x02")
             time.sleep(0.05)
 
