@@ -1,10 +1,11 @@
 """Debian's Chromium, started so that it talks to nobody but the page it is shown."""
 
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from playwright.sync_api import Browser, BrowserContext, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 CHROMIUM = Path("/usr/bin/chromium")
 WIDE, NARROW, NARROWEST = 1280, 390, 360
@@ -37,3 +38,11 @@ def window(browser: Browser, *, width: int = WIDE, scheme: str = "light", script
         java_script_enabled=scripts,
         reduced_motion="reduce",
     )
+
+
+def until(page: Page, holds: Callable[[], bool], limit_s: float = 10.0) -> None:
+    """Look until it holds; Playwright's own `wait_for_function` is refused by the policy of our pages."""
+    end_s = time.monotonic() + limit_s
+    while not holds():
+        assert time.monotonic() < end_s, "it did not happen in time"
+        page.wait_for_timeout(20)

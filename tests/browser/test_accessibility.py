@@ -7,7 +7,7 @@ import pytest
 from django.urls import resolve
 
 from tests.api.test_rights import RIGHTS
-from tests.browser.chromium import NARROW, NARROWEST, WIDE, window
+from tests.browser.chromium import NARROW, NARROWEST, WIDE, until, window
 from tests.browser.conftest import Complaints
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -123,5 +123,4 @@ def test_a_breach_of_the_content_policy_would_be_heard(browser, site):
         complaints = Complaints(page)
         page.goto(site["home"])
         page.evaluate("document.body.insertAdjacentHTML('beforeend', '<p style=\"color: red\">')")
-        page.wait_for_timeout(100)
-        assert any("Content Security Policy" in words for words in complaints.heard)
+        until(page, lambda: any("Content Security Policy" in words for words in complaints.heard))

@@ -13,7 +13,7 @@ from bench.services import board_rebuild, run_publish
 from tests.bench.pages_corpus import make_row, publish_run_with_a_fit
 from tests.bench.test_pages_data import sweep
 from tests.bench.test_pages_picker import row
-from tests.browser.chromium import NARROW, window
+from tests.browser.chromium import NARROW, until, window
 from tests.browser.conftest import Complaints
 from tests.browser.test_pages import DRAWN
 from tests.people import PASSWORD, make_maintainer, make_user
@@ -30,6 +30,11 @@ RED = """([canvas, token]) => {
   for (let i = 0; i < data.length; i += 4) found += wanted.every((part, k) => Math.abs(part - data[i + k]) < 3);
   return found;
 }"""
+
+
+def points(page, canvas, token):
+    """How many points of a canvas have the colour that a quantity has now."""
+    return page.evaluate(f"({RED})([document.querySelector('{canvas}'), '{token}'])")
 
 
 @pytest.fixture
@@ -83,11 +88,9 @@ def test_the_pick_is_drawn_in_the_colour_of_energy_and_again_in_the_dark(page, l
     row("b", 150, 0.74)
     page.goto(f"{live_server.url}/bench/picker/")
     assert page.locator("canvas").evaluate("canvas => [canvas, 'energy']") is not None
-    light = page.evaluate(f"({RED})([document.querySelector('canvas'), 'energy'])")
+    assert points(page, "canvas", "energy") > 50
     page.emulate_media(color_scheme="dark")
-    page.wait_for_timeout(150)
-    dark = page.evaluate(f"({RED})([document.querySelector('canvas'), 'energy'])")
-    assert min(light, dark) > 50
+    until(page, lambda: points(page, "canvas", "energy") > 50)
 
 
 def test_two_ticked_rows_are_compared_and_the_bar_sticks_meanwhile(page, live_server):

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.chromium import NARROW, window
+from tests.browser.chromium import NARROW, until, window
 from tests.browser.conftest import Complaints
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -82,8 +82,7 @@ def test_a_chart_of_a_run_is_drawn_and_drawn_again_in_the_dark(page, site, name)
     assert canvas.evaluate(DRAWN)
     light = canvas.screenshot()
     page.emulate_media(color_scheme="dark")
-    page.wait_for_timeout(100)
-    assert canvas.screenshot() != light
+    until(page, lambda: canvas.screenshot() != light)
 
 
 def test_the_menu_of_a_phone_opens_with_the_keyboard(browser, site):

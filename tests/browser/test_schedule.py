@@ -8,9 +8,9 @@ from playwright.sync_api import expect
 from accounts.models import User
 from scheduling.models import Workflow
 from scheduling.services import account_plan
-from tests.browser.chromium import NARROW, window
+from tests.browser.chromium import NARROW, until, window
 from tests.browser.conftest import Complaints
-from tests.browser.test_journeys import RED
+from tests.browser.test_journeys import points
 from tests.browser.test_pages import DRAWN
 from tests.people import PASSWORD, make_user
 from tests.scheduling.night import make_night
@@ -113,7 +113,8 @@ def test_the_offered_deadline_is_set_with_the_keyboard(page, own):
     site, cookie = own
     page.context.add_cookies([cookie])
     page.goto(f"{site.url}/schedule/")
-    page.get_by_role("button", name="Set the deadline: by").first.focus()
+    misfits = page.locator(".notice", has_text="reindex, does not fit")  # what else fits ill depends on the hour
+    misfits.get_by_role("button", name="Set the deadline: by").first.focus()
     page.keyboard.press("Enter")
     expect(page.get_by_role("status").first).to_contain_text("reindex is now due by")
     assert Workflow.objects.get(name="reindex").deadline.startswith("by ")
@@ -127,12 +128,10 @@ def test_charts_are_drawn_in_the_colour_of_their_quantity_and_again_in_the_dark(
     site, cookie = own
     page.context.add_cookies([cookie])
     page.goto(site[name])
-    canvas = f"document.querySelector('[data-chart={kind}] canvas')"
-    light = page.evaluate(f"({RED})([{canvas}, '{token}'])")
+    canvas = f"[data-chart={kind}] canvas"
+    assert points(page, canvas, token) > 50
     page.emulate_media(color_scheme="dark")
-    page.wait_for_timeout(150)
-    dark = page.evaluate(f"({RED})([{canvas}, '{token}'])")
-    assert min(light, dark) > 50
+    until(page, lambda: points(page, canvas, token) > 50)
 
 
 def test_a_visitor_finds_the_cheapest_hours_without_an_account(page, live_server, market):

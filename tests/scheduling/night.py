@@ -38,7 +38,7 @@ def make_night(account: User) -> Night:
     now = clock.now()
     midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
     make_market(*(DAY + EVENING) * 5, start=midnight - timedelta(days=3))
-    before = now - timedelta(days=2)
+    before = midnight - timedelta(hours=36)  # at noon: close to 7 the first night would hold no run
     workflow = make_workflow(account, now=before, name="nightly-embeddings", controller_id="box-1")
     run = _run(account, workflow, plan(account, before))
     make_workflow(account, name="evaluation", est_duration_s=7200.0, earliest_start="20:00", deadline="by 9am")

@@ -10,6 +10,7 @@ import pytest
 from django.test import Client
 
 from accounts.services import api_key_create
+from asyncenergy import clock
 from scheduling.models import Occurrence, Workflow
 from scheduling.services.planning import account_plan
 from tests.bench.pages_html import read
@@ -20,6 +21,11 @@ PROGRAMS = f"{Path(sys.executable).parent}:/usr/bin:/bin"
 BLOCK = re.compile(r'<code data-run="(\w+)">(.*?)</code>', re.DOTALL)
 
 
+def zone_at_noon() -> str:
+    """Where it is about noon now: "by 7am" is never a moment away. In these names, east of Greenwich is minus."""
+    return f"Etc/GMT{clock.now().hour - 12:+d}"
+
+
 def lines(client) -> dict[str, str]:
     """The lines to paste, by name, in the order of the page."""
     return {name: html.unescape(text) for name, text in BLOCK.findall(client.get("/quickstart/").text)}
@@ -28,7 +34,7 @@ def lines(client) -> dict[str, str]:
 @pytest.mark.campaign
 @pytest.mark.django_db(transaction=True, serialized_rollback=True)
 def test_the_lines_of_the_quickstart_do_what_the_page_says(live_server, tmp_path):
-    account = make_user("new@example.org", timezone="Europe/Prague")
+    account = make_user("new@example.org", timezone=zone_at_noon())
     _, key = api_key_create(user=account, name="box", scope="all")
     place = {
         "ASYNCENERGY_API_URL": live_server.url,
@@ -37,7 +43,7 @@ def test_the_lines_of_the_quickstart_do_what_the_page_says(live_server, tmp_path
         "PATH": PROGRAMS,
     }
     said = lines(Client(SERVER_NAME="localhost"))
-    assert list(said) == ["advise", "register", "check", "schedule"]
+    assert list(said) == ["advise", "register", "check", "keep", "schedule"]
     assert '"feasible":true' in paste(said["advise"], place)
     assert Workflow.objects.count() == 0
     paste(said["register"], place)
@@ -45,6 +51,10 @@ def test_the_lines_of_the_quickstart_do_what_the_page_says(live_server, tmp_path
     assert (workflow.account, workflow.name, workflow.recurrence) == (account, "nightly-embeddings", "daily")
     account_plan(account=account)
     assert "nightly-embeddings" in paste(said["check"], place)
+    paste(said["keep"], place)
+    service = {name: place[name] for name in ("HOME", "PATH")}
+    assert "nightly-embeddings" in paste(said["check"], service)
+    assert (tmp_path / ".config/async-energy/config.toml").stat().st_mode & 0o777 == 0o600
     answer = paste(said["schedule"], place)
     assert str(Occurrence.objects.order_by("deadline")[0].pk) in answer
     assert '"prediction_method":"nameplate"' in answer
