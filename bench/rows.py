@@ -12,10 +12,10 @@ from bench.models import Run
 
 
 def measured(run: Run, scores: Mapping[Hashable, float] | None = None) -> pooling.Measured:
-    """A stored run as the board sees it; runs without a machine count as one machine an account."""
+    """A stored run as the board sees it."""
     return pooling.Measured(
         run_id=str(run.pk),
-        machine=str(run.node.counted.pk if run.node else f"account {counted_account(run)}"),
+        machine=machine_of(run),
         node=run.node.counted.public_id if run.node else None,
         account=counted_account(run),
         is_counted=run.node.is_counted if run.node else True,
@@ -34,6 +34,11 @@ def measured(run: Run, scores: Mapping[Hashable, float] | None = None) -> poolin
         updated=(run.decided_at or run.received_at).isoformat(timespec="seconds"),
         scores=scores,
     )
+
+
+def machine_of(run: Run) -> str:
+    """The machine that a run counts for, no public name; runs without one count as one machine an account."""
+    return str(run.node.counted.pk if run.node else f"account {counted_account(run)}")
 
 
 def counted_account(run: Run) -> int:

@@ -12,7 +12,7 @@ from asyncenergy_controller.wire import ItemColumns, TraceColumns
 
 ROWS_AT_ONCE = 50_000
 _PLAIN = {float: pa.float64(), int: pa.int64(), str: pa.string(), bool: pa.bool_()}
-_RUN_WORDS = ("id", "node", "date", "suite", "task", "model", "config_key", "methodology_version", "tier")
+_RUN_WORDS = ("id", "node", "machine", "date", "suite", "task", "model", "config_key", "methodology_version", "tier")
 _SETUP = ("engine", "engine_version", "quantization", "gpu_class", "energy_boundary", "source_family")
 _LIMITS = ("power_limit_w", "clock_lock_mhz", "concurrency")
 _ITEM_TYPES = {"answer": pa.string(), "finish_reason": pa.string()}

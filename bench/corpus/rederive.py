@@ -132,7 +132,7 @@ def _source(line: Line, figures: Mapping[str, Any]) -> Source:
 def _measured(line: Line, figures: Mapping[str, Any]) -> pooling.Measured:
     return pooling.Measured(
         run_id=line["id"],
-        machine=line["node"] or "unnamed",
+        machine=line.get("machine") or line["node"] or "unnamed",  # older downloads name no machine but the node
         node=line["node"],
         account=line["node"],
         is_counted=True,

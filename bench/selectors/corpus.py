@@ -4,10 +4,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from django.db.models import Q, QuerySet
+from django.db.models.functions import Coalesce
+from django.utils.crypto import salted_hmac
 
 from bench.corpus.lines import public_facts
 from bench.corpus.rederive import Check, check_rows
 from bench.models import BoardConfig, BoardRow, CorpusRelease, Run
+from bench.rows import machine_of
 from bench.selectors.board import on_the_board
 from bench.settling import Entry
 
@@ -24,9 +27,11 @@ def corpus_lines(condition: Q | None = None) -> Iterator[dict[str, Any]]:
 def corpus_line(run: Run) -> dict[str, Any]:
     """One run as everybody may download it."""
     columns = getattr(run, "columns", None)
+    node = run.node.counted.public_id if run.node else None
     return {
         "id": str(run.pk),
-        "node": run.node.counted.public_id if run.node else None,
+        "node": node,
+        "machine": _public_machine(node, machine_of(run)),
         "date": run.measured_at.date().isoformat() if run.measured_at else None,
         "suite": run.suite,
         "task": run.task,
@@ -73,9 +78,16 @@ def _beside(config_key: str) -> list[Entry]:
 
 def _by_node(machines: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Machines by the names that the download has for them."""
-    return [{**one, "machine": one["node"] or one["machine"]} for one in machines]
+    return [{**one, "machine": _public_machine(one["node"], one["machine"])} for one in machines]
+
+
+def _public_machine(node: str | None, machine: str) -> str:
+    """The machine's public name; 8 hex for the unnamed one of an account, from which no account follows."""
+    return node or salted_hmac("bench.unnamed", machine, algorithm="sha256").hexdigest()[:8]
 
 
 def _runs(condition: Q) -> QuerySet[Run]:
-    runs = Run.objects.filter(on_the_board(), condition).select_related("node__counts_as", "columns")
+    counted = Coalesce("account__submitter__counts_as_id", "account_id")
+    found = Run.objects.filter(on_the_board(), condition).annotate(counted_account_id=counted)
+    runs = found.select_related("node__counts_as", "columns")
     return runs.defer("claimed", "gates").order_by("pk")

@@ -3,6 +3,7 @@
 import gzip
 import hashlib
 import json
+import re
 from datetime import timedelta
 from pathlib import Path
 
@@ -225,6 +226,51 @@ def test_the_site_derives_a_row_again_beside_the_others(board):
         assert check.agrees, check.differences
         assert check.n_runs == row["n_runs"]
     assert verify_row("0" * 16, "gsm8k") is None
+
+
+@pytest.fixture
+def unnamed(submitter, other_submitter, maintainer):
+    """One configuration, claimed three times by two accounts that name no machine."""
+    for account, n_correct in ((submitter, 60), (submitter, 50), (other_submitter, 90)):
+        services.run_publish(run=sent_totals(account, node_hash=None, n_correct=n_correct), by=maintainer)
+    services.board_rebuild()
+
+
+def test_machines_without_a_name_are_told_apart_by_their_account(unnamed, capsys):
+    _, folder = make()
+    rows = lines(folder / "rows.jsonl")
+    assert [row["n_nodes"] for row in rows] == [2]
+    verify(folder, capsys)
+    for row in rows:
+        check = verify_row(row["config_key"], row["task"])
+        assert check.agrees, check.differences
+
+
+def test_the_name_of_an_unnamed_machine_tells_no_account(unnamed, submitter):
+    _, folder = make()
+    runs = lines(folder / "runs.jsonl.gz")
+    names = {run["machine"] for run in runs}
+    assert len(names) == 2
+    assert all(re.fullmatch("[0-9a-f]{8}", name) for name in names)
+    assert {run["node"] for run in runs} == {None}
+    assert set(pq.read_table(folder / "runs.parquet").column("machine").to_pylist()) == names
+
+
+def test_accounts_that_count_as_one_are_one_unnamed_machine(unnamed, submitter, other_submitter, maintainer, capsys):
+    services.submitters_merge(source=other_submitter, target=submitter, by=maintainer, note="The same person.")
+    services.board_rebuild()
+    _, folder = make()
+    assert [row["n_nodes"] for row in lines(folder / "rows.jsonl")] == [1]
+    verify(folder, capsys)
+
+
+def test_a_download_of_before_machines_had_names_is_derived_as_ever(board, capsys):
+    _, folder = make()
+    runs = lines(folder / "runs.jsonl.gz")
+    with gzip.open(folder / "runs.jsonl.gz", "wt") as file:
+        file.writelines(json.dumps({name: run[name] for name in run if name != "machine"}) + "\n" for run in runs)
+    (folder / "SHA256SUMS.txt").write_text("")
+    assert "DIFFERS" not in verify(folder, capsys)
 
 
 @pytest.mark.parametrize(
