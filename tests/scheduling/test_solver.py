@@ -67,7 +67,7 @@ def test_an_answer_that_is_overdue_is_cut_off_and_the_next_one_comes(solver):
     began = time.monotonic()
     with pytest.raises(SolverFailure, match="overdue"):
         solver.ask(question(), within_s=0.3)
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < 10
     assert solver.ask(question()).plan.placements
 
 
