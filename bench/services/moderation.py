@@ -33,6 +33,7 @@ _TO: dict[str, str] = {
     Decision.Action.WITHDRAW: ReviewStatus.WITHDRAWN,
 }
 _NEEDS_NOTE = (Decision.Action.REJECT, Decision.Action.WITHDRAW)
+_OWNERS_WORD_IS_LAST = (Decision.Action.WITHDRAW, Decision.Action.REINSTATE)
 _NOT_A_PERSONS = (
     Decision.Reason.SUBMITTER,
     Decision.Reason.REFERENCE,
@@ -57,6 +58,11 @@ class Decider:
     words: str
     account: User | None = None
     own: frozenset[int] = frozenset()
+
+    def statuses_before(self, action: Decision.Action) -> tuple[str, ...]:
+        """From where their decision leads anywhere."""
+        again = self.words == SUBMITTER and action == Decision.Action.WITHDRAW
+        return (*_FROM[action], ReviewStatus.WITHDRAWN) if again else _FROM[action]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,11 +107,13 @@ def runs_decide(*, run_ids: Collection[UUID], action: str, by: User, reason_code
 
 
 def submission_withdraw(*, submission: Submission, by: User, keeps_published: bool = False) -> list[Decision]:
-    """Withdraw every run of an own submission, or those that are not published; repeating it changes nothing."""
+    """Withdraw every run of an own submission, or those that are not published; repeating it changes nothing.
+
+    Runs that a maintainer withdrew are withdrawn once more: what bars their return is the owner's own decision.
+    """
     if submission.account_id != by.pk:
         raise NotAllowed("Only the account that sent a submission can withdraw it here.", code="not_yours")
-    kept = (ReviewStatus.WITHDRAWN, ReviewStatus.PUBLISHED) if keeps_published else (ReviewStatus.WITHDRAWN,)
-    left = submission.runs.exclude(status__in=kept)
+    left = submission.runs.exclude(status=ReviewStatus.PUBLISHED) if keeps_published else submission.runs.all()
     return _decide(
         _ids(left), Decision.Action.WITHDRAW, Decider(SUBMITTER, by), Decision.Reason.SUBMITTER, ""
     ).decisions
@@ -155,8 +163,9 @@ def _decide(
     """The one place where a status changes. Rows are locked, so that two people can't decide at once."""
     outcome = Outcome()
     runs = Run.objects.select_for_update().filter(pk__in=run_ids).order_by("pk").defer("claimed", "facts", "figures")
-    withdrawn_by_owner = _withdrawn_by_owner(run_ids) if action == Decision.Action.REINSTATE else set()
-    for run in runs:
+    locked = list(runs)
+    withdrawn_by_owner = _withdrawn_by_owner(run_ids) if action in _OWNERS_WORD_IS_LAST else set()
+    for run in locked:
         if error := _refusal(run, action, decider, withdrawn_by_owner):
             outcome.refused.append((run, error))
         else:
@@ -172,7 +181,7 @@ def _refusal(
         return NotAllowed("Nobody decides on their own submission; ask another maintainer.", code="own_submission")
     if run.pk in withdrawn_by_owner:
         return AlreadyDecided("The submitter withdrew this run; it stays withdrawn.", code="withdrawn_by_owner")
-    if run.status not in _FROM[action]:
+    if run.status not in decider.statuses_before(action):
         words = f"The run is {run.get_status_display()}; from there it can't be {action.label}."
         return AlreadyDecided(words, code="already_decided")
     return None

@@ -102,6 +102,25 @@ def test_an_owner_withdraws_their_own_and_it_stays_withdrawn(submitter, other_su
     assert Decision.objects.filter(action="withdraw").count() == 1
 
 
+def test_an_owners_withdrawal_counts_also_after_a_maintainers_and_is_logged_once(submitter, maintainer):
+    run = published(submitter, maintainer)
+    services.run_withdraw(run=run, by=maintainer, **WHY)
+    for _ in range(2):
+        services.submission_withdraw(submission=run.submission, by=submitter)
+    own = Decision.objects.filter(run=run, reason_code="submitter")
+    assert [(decision.from_status, decision.to_status) for decision in own] == [("withdrawn", "withdrawn")]
+    with pytest.raises(AlreadyDecided) as refused:
+        services.run_reinstate(run=run, by=maintainer)
+    assert refused.value.code == "withdrawn_by_owner"
+
+
+def test_a_maintainer_withdraws_a_run_once(waiting, submitter, maintainer):
+    services.run_withdraw(run=waiting, by=maintainer, **WHY)
+    with pytest.raises(AlreadyDecided):
+        services.run_withdraw(run=waiting, by=maintainer, **WHY)
+    assert Decision.objects.count() == 1
+
+
 def test_a_withdrawn_run_does_not_come_back_by_sending_it_again(submitter, maintainer):
     run = sent(submitter)
     services.submission_withdraw(submission=run.submission, by=submitter)
