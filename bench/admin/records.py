@@ -1,19 +1,18 @@
 """Submissions, machines and the log, for looking up."""
 
+from functools import partial
 from typing import Any
 
-from django.contrib import admin, messages
+from django.contrib import admin
 from django.db.models import Count, QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from asyncenergy.errors import AsyncEnergyError
 from bench import services
 from bench.admin.access import ReadOnlyAdmin
 from bench.models import Decision, Node, Submission
-from bench.presentation import counted
 
 
 @admin.register(Submission)
@@ -85,15 +84,8 @@ class NodeAdmin(ReadOnlyAdmin):
         self._count(request, queryset, is_counted=False)
 
     def _count(self, request: HttpRequest, queryset: QuerySet[Node], *, is_counted: bool) -> None:
-        done = 0
-        for node in queryset:
-            try:
-                services.node_count(node=node, by=request.user, is_counted=is_counted)  # type: ignore[arg-type]  # users only
-                done += 1
-            except AsyncEnergyError as error:
-                self.message_user(request, f"{node}: {error.detail}", messages.ERROR)
-        if done:
-            self.message_user(request, f"{counted(done, 'machine')} changed.", messages.SUCCESS)
+        count = partial(services.node_count, by=request.user, is_counted=is_counted)  # type: ignore[arg-type]  # users only
+        self.take_each(request, {node: partial(count, node=node) for node in queryset}, "machine")
 
 
 @admin.register(Decision)

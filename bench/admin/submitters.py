@@ -1,21 +1,21 @@
 """Who submits: how their submissions fared, which accounts are one person, and who is shut out."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
-from django.contrib import admin, messages
-from django.db.models import Count, Q, QuerySet
+from django.contrib import admin
+from django.db.models import Count, Model, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 
 from accounts.models import User
-from asyncenergy.errors import AsyncEnergyError
 from bench import services
 from bench.admin.access import ReadOnlyAdmin
 from bench.models import ReviewStatus, SubmitterAccount
-from bench.presentation import counted
 
-Step = Callable[[list[User], User, str], int]
+Steps = Mapping[Model, Callable[[], object]]
+Plan = Callable[[list[User], User, str], Steps]
 
 
 @admin.register(SubmitterAccount)
@@ -87,12 +87,13 @@ class SubmitterAdmin(ReadOnlyAdmin):
         return self._ask(request, queryset, "lift_ban_selected", "Take bundles of these accounts again", _lift)
 
     def _ask(
-        self, request: HttpRequest, queryset: QuerySet[User], action: str, title: str, step: Step
+        self, request: HttpRequest, queryset: QuerySet[User], action: str, title: str, plan: Plan
     ) -> HttpResponse | None:
         """Ask for the note once, then do it."""
         accounts = list(User.objects.filter(pk__in=queryset.values("pk")).order_by("date_joined", "pk"))
         if "note" in request.POST:
-            self._do(request, accounts, step)
+            steps = plan(accounts, request.user, request.POST["note"])  # type: ignore[arg-type]  # the admin lets in users only
+            self.take_each(request, steps, "account")
             return None
         context = {
             **self.admin_site.each_context(request),
@@ -104,38 +105,26 @@ class SubmitterAdmin(ReadOnlyAdmin):
         }
         return TemplateResponse(request, "admin/bench/submitteraccount/ask.html", context)
 
-    def _do(self, request: HttpRequest, accounts: list[User], step: Step) -> None:
-        try:
-            done = step(accounts, request.user, request.POST["note"])  # type: ignore[arg-type]  # the admin lets in users only
-        except AsyncEnergyError as error:
-            self.message_user(request, error.detail, messages.ERROR)
-            return
-        self.message_user(request, f"{counted(done, 'account')} changed.", messages.SUCCESS)
+
+def _merge(accounts: list[User], by: User, note: str) -> Steps:
+    oldest, *others = accounts
+    return {
+        source: partial(services.submitters_merge, source=source, target=oldest, by=by, note=note) for source in others
+    }
 
 
-def _merge(accounts: list[User], by: User, note: str) -> int:
-    for source in accounts[1:]:
-        services.submitters_merge(source=source, target=accounts[0], by=by, note=note)
-    return len(accounts) - 1
+def _part(accounts: list[User], by: User, note: str) -> Steps:
+    return {account: partial(services.submitter_part, account=account, by=by) for account in accounts}
 
 
-def _part(accounts: list[User], by: User, note: str) -> int:
-    for account in accounts:
-        services.submitter_part(account=account, by=by)
-    return len(accounts)
+def _ban(accounts: list[User], by: User, note: str, *, hides_runs: bool = False) -> Steps:
+    ban = partial(services.submitter_ban, by=by, note=note, hides_runs=hides_runs)
+    return {account: partial(ban, account=account) for account in accounts}
 
 
-def _ban(accounts: list[User], by: User, note: str, *, hides_runs: bool = False) -> int:
-    for account in accounts:
-        services.submitter_ban(account=account, by=by, note=note, hides_runs=hides_runs)
-    return len(accounts)
-
-
-def _ban_and_hide(accounts: list[User], by: User, note: str) -> int:
+def _ban_and_hide(accounts: list[User], by: User, note: str) -> Steps:
     return _ban(accounts, by, note, hides_runs=True)
 
 
-def _lift(accounts: list[User], by: User, note: str) -> int:
-    for account in accounts:
-        services.submitter_lift_ban(account=account, by=by)
-    return len(accounts)
+def _lift(accounts: list[User], by: User, note: str) -> Steps:
+    return {account: partial(services.submitter_lift_ban, account=account, by=by) for account in accounts}

@@ -7,7 +7,7 @@ from django.urls import reverse
 
 from accounts.models import User
 from bench import services
-from bench.errors import Banned, NotAllowed, ReasonMissing
+from bench.errors import AlreadyDecided, Banned, NotAllowed, ReasonMissing
 from bench.models import Decision, Node, Run, RunColumns, Submission, Submitter
 from bench.selectors import BoardQuery, board_rows, moderation_log, run_detail
 from tests.bench.corpus import published, sent
@@ -168,6 +168,27 @@ def test_the_desk_asks_for_words_and_then_merges_into_the_oldest(desk, submitter
     assert Submitter.objects.get(account=other_submitter).counts_as is None
 
 
+def test_a_merger_that_is_refused_is_reported_and_the_others_go_on(desk, submitter, other_submitter, maintainer):
+    third = make_user("third@example.org")
+    for account in (submitter, other_submitter, third):
+        sent(account)
+    merge(other_submitter, submitter, maintainer)
+    text = act(desk, "merge_selected", submitter, other_submitter, third, note=NOTE).content.decode()
+    assert Submitter.objects.get(account=third).counts_as == submitter
+    assert "Not changed: other@example.org. They count as one already." in text
+    assert "1 account changed." in text
+
+
+@pytest.mark.parametrize("action", ["ban_selected", "ban_and_hide_selected", "lift_ban_selected", "part_selected"])
+def test_an_own_account_in_a_selection_is_refused_and_the_others_go_on(desk, submitter, maintainer, action):
+    sent(maintainer)
+    sent(submitter)
+    text = act(desk, action, maintainer, submitter, note=NOTE).content.decode()
+    assert "Not changed: maintainer@example.org. Only maintainers decide this, and nobody about their own account." in text
+    assert "1 account changed." in text
+    assert [found.account for found in Submitter.objects.all()] == [submitter]
+
+
 def test_the_desk_bans_hides_and_lifts(desk, submitter):
     run = sent(submitter)
     assert "say why" in act(desk, "ban_selected", submitter, note="").content.decode()
@@ -207,6 +228,15 @@ def test_a_deleted_account_may_take_its_figures_along(submitter, maintainer):
     assert run_detail(run.pk) is None
     assert not RunColumns.objects.exists()
     assert [entry["action"] for entry in moderation_log()] == ["withdraw", "publish"]
+
+
+@pytest.mark.parametrize("keeps_figures", [True, False])
+def test_what_a_maintainer_withdrew_stays_withdrawn_once_its_account_is_deleted(submitter, maintainer, keeps_figures):
+    run = published(submitter, maintainer)
+    services.run_withdraw(run=run, by=maintainer, reason_code="faulty", note=NOTE)
+    services.account_delete(account=submitter, keeps_figures=keeps_figures)
+    with pytest.raises(AlreadyDecided, match="stays withdrawn"):
+        services.run_reinstate(run=run, by=maintainer)
 
 
 def test_a_deleted_maintainer_leaves_decisions_without_a_name(submitter, maintainer):
