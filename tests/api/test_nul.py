@@ -1,4 +1,4 @@
-"""No address holds a NUL: PostgreSQL takes none in a text, and a look-up by one would fail there."""
+"""No address and no cookie holds a NUL: PostgreSQL takes none in a text, and a look-up by one would fail there."""
 
 import inspect
 import json
@@ -42,9 +42,20 @@ def test_no_part_of_any_address_takes_a_nul(world, method):
     assert {path: code for path, code in found.items() if code != 400} == {}
 
 
+@pytest.mark.parametrize("path", ["/", "/bench/own/", "/accounts/login/", "/api/v1/bench/facets"])
+def test_no_cookie_takes_a_nul(client, path):
+    cookie = 'sessionid="abcdefgh\\000ijkl"'  # a quoted cookie may write any byte in octal
+    assert client.get(path, headers={"cookie": cookie}).status_code == 400
+
+
+@pytest.mark.parametrize("path", ["/static/a%00b", "/static/%00", "/%00", "/admin/bench/run/?model=%00"])
+def test_a_nul_fails_nowhere_else(client, path):
+    assert 400 <= client.get(path).status_code < 500
+
+
 def test_a_program_is_told_what_is_wrong_with_the_address(client):
     answer = client.get("/api/v1/bench/configs/%00")
-    assert (answer.status_code, answer.json()["code"]) == (400, "nul_in_address")
+    assert (answer.status_code, answer.json()["code"]) == (400, "nul_in_request")
     assert "%00" in answer.json()["detail"]
     assert answer.headers["Content-Security-Policy"]
 
