@@ -49,6 +49,11 @@ class User(AbstractUser):
     def __str__(self) -> str:
         return self.email
 
+    def clean(self) -> None:
+        """Write the address as every look-up does; Django lowers the domain alone."""
+        super().clean()
+        self.email = self.email.strip().lower()
+
     def get_session_auth_hash(self) -> str:
         """Return what sessions and logins must match: a new password or signing out everywhere ends them all."""
         return salted_hmac("accounts.session", f"{self.password}{self.signed_out_at}", algorithm="sha256").hexdigest()

@@ -5,6 +5,7 @@ from threading import Barrier
 
 import pytest
 from django.core import mail
+from django.core.management import call_command
 from django.db import connection
 from rest_framework.test import APIClient
 
@@ -54,6 +55,30 @@ def test_a_known_address_is_refused_in_any_case(stranger_api):
     assert answer.json()["code"] == "email_taken"
     assert answer.json()["errors"][0]["attr"] == "email"
     assert User.objects.count() == 1
+
+
+def test_an_address_that_a_superuser_writes_in_capitals_logs_in(client, stranger_api):
+    client.force_login(User.objects.create_superuser("root@example.org", PASSWORD))
+    form = {"email": "New@Example.ORG", "usable_password": "true", "password1": PASSWORD, "password2": PASSWORD}
+    assert client.post("/admin/accounts/user/add/", form).status_code == 302
+    assert login(stranger_api, "New@Example.org").status_code == 200
+    user = User.objects.get(email="new@example.org")
+    form = {"email": "Renamed@Example.ORG", "timezone": "UTC", "is_active": "on"}
+    assert client.post(f"/admin/accounts/user/{user.pk}/change/", form).status_code == 302
+    assert login(stranger_api, "renamed@example.org").status_code == 200
+
+
+def test_a_superuser_is_told_of_an_address_that_is_known_in_another_case(client):
+    client.force_login(User.objects.create_superuser("root@example.org", PASSWORD))
+    form = {"email": "Root@Example.ORG", "usable_password": "true", "password1": PASSWORD, "password2": PASSWORD}
+    assert "already exists" in client.post("/admin/accounts/user/add/", form).text
+    assert User.objects.count() == 1
+
+
+def test_the_first_superuser_logs_in_with_an_address_in_capitals(stranger_api, monkeypatch):
+    monkeypatch.setenv("DJANGO_SUPERUSER_PASSWORD", PASSWORD)
+    call_command("createsuperuser", "--no-input", "--email", "Root@Example.ORG", verbosity=0)
+    assert login(stranger_api, "Root@Example.ORG").status_code == 200
 
 
 @pytest.mark.parametrize(
