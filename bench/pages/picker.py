@@ -209,6 +209,8 @@ def _runner_up(best: Result, other: Result, wish: Wish) -> str:
     said = f"The runner-up, {_named(other)} at {_joules(other['predicted_j'])}{_interval(other)},"
     if not comparable(best, other):
         return other_energy(said, other, "the pick", best)
+    if best["verified"] and not other["verified"]:
+        return f"{said} is only claimed: nothing derives it again."
     if other["tied_with_best"]:
         return f"{said} can’t be told apart from it. Take whichever you know."
     if None in (best["predicted_j_low"], other["predicted_j_low"]):

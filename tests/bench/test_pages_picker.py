@@ -169,6 +169,14 @@ def test_a_claim_beats_nobody_off_the_frontier(client):
     assert "Need more right? model-b" in page.text
 
 
+def test_a_claim_is_no_fraction_of_what_is_verified(client):
+    row("a", 10, 0.80)
+    row("b", 1, 0.95, verified=False)
+    page = asked(client)
+    assert "model-b (bfloat16 · transformers 4.57 · H200) at 1.00 J (0.950–1.05), is only claimed" in page.text
+    assert "× the energy" not in page.text
+
+
 def test_a_claim_is_not_picked_where_something_verified_fits(client):
     make_config(row("a", 10, 0.80).payload)
     make_config(row("b", 1, 0.95, verified=False).payload, cost_model=FIT | {"claimed": True})
