@@ -31,18 +31,19 @@ def node_upsert(
     """The account's machine with this hash; what is known of it is kept, what is new is added."""
     now = now or clock.now()
     known = {name: value for name, value in facts.items() if value is not None}
-    node = Node.objects.filter(account=account, node_hash=node_hash).first()
-    if node is None:
-        return Node.objects.create(
-            account=account,
-            node_hash=node_hash,
-            public_id=REFERENCE_ID if is_reference else public_node_id(account.pk, node_hash),
-            is_reference=is_reference,
-            is_counted=is_reference or _is_among_the_first(account, now),
-            created_at=now,
-            updated_at=now,
-            **known,
-        )
+    first: dict[str, Any] = {
+        "public_id": REFERENCE_ID if is_reference else public_node_id(account.pk, node_hash),
+        "is_reference": is_reference,
+        "is_counted": lambda: is_reference or _is_among_the_first(account, now),
+        "created_at": now,
+        "updated_at": now,
+        **known,
+    }
+    node, _ = Node.objects.get_or_create(account=account, node_hash=node_hash, defaults=first)
+    return _told(node, known, now)
+
+
+def _told(node: Node, known: dict[str, Any], now: datetime) -> Node:
     changed = [name for name, value in known.items() if getattr(node, name) != value]
     if changed:
         for name in changed:
