@@ -21,7 +21,7 @@ from bench.settling import Entry, Settled, settled
 from bench.sweeps import Sweep
 
 ATTEMPTS = 3
-SHAPE = 1  # rises with every change to what a row, a configuration or a sweep holds
+SHAPE = 2  # rises with every change to what a row, a configuration or a sweep holds
 Pair = tuple[str, str]  # config_key, task
 
 # what an aggregate is made of; the rest of a run stays in the database

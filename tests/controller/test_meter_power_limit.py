@@ -6,7 +6,6 @@ import signal
 from itertools import count
 from pathlib import Path
 
-import asyncenergy_controller
 import psutil
 import pynvml
 import pytest
@@ -394,17 +393,3 @@ def test_read_only_makes_every_write_impossible(nvml, folder, monkeypatch, value
     power.restore()
     assert nvml.state.read_text() == before
     assert not [name for name in nvml.calls if name.startswith(("nvmlDeviceSet", "nvmlDeviceReset"))]
-
-
-def test_only_one_module_writes_to_a_gpu_and_each_of_its_writes_obeys_read_only(nvml, monkeypatch):
-    package = Path(asyncenergy_controller.__file__).parent
-    writers = {
-        path.name
-        for path in package.rglob("*.py")
-        if any(word in path.read_text() for word in ("nvmlDeviceSet", "nvmlDeviceReset", "nvmlDeviceClear"))
-    }
-    assert writers == {"gpu_writes.py"}
-    source = (package / "meters" / "gpu_writes.py").read_text()
-    assert (
-        source.count("nvmlDeviceSet") + source.count("nvmlDeviceReset") == source.count("lambda: nvml.nvmlDevice") == 3
-    )
