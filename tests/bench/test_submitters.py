@@ -230,6 +230,13 @@ def test_a_deleted_account_may_take_its_figures_along(submitter, maintainer):
     assert [entry["action"] for entry in moderation_log()] == ["withdraw", "publish"]
 
 
+def test_an_account_that_is_gone_already_is_not_deleted_again(submitter, maintainer):
+    twin = User.objects.get(pk=submitter.pk)
+    for account in (submitter, twin):
+        services.account_delete(account=account, keeps_figures=True)
+    assert User.objects.exclude(pk=maintainer.pk).count() == 1
+
+
 @pytest.mark.parametrize("keeps_figures", [True, False])
 def test_what_a_maintainer_withdrew_stays_withdrawn_once_its_account_is_deleted(submitter, maintainer, keeps_figures):
     run = published(submitter, maintainer)
