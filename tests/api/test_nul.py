@@ -10,6 +10,7 @@ from api.schema import schema_json
 from bench import forms as bench_forms
 from scheduling import forms as scheduling_forms
 from tests.api.routes import METHODS, PARAMETER, routes
+from tests.bench.pages_html import read
 
 pytestmark = pytest.mark.django_db
 READS = [route for route in routes() if not route.startswith("admin/")]
@@ -63,3 +64,10 @@ def test_a_program_is_told_what_is_wrong_with_the_address(client):
 def test_what_only_looks_like_a_nul_is_read(client):
     assert client.get("/api/v1/bench/leaderboard?task=%2500").status_code == 200
     assert client.get("/bench/compare/?task=a&row=b").status_code == 200
+
+
+def test_a_person_is_shown_a_page_with_a_way_on(client):
+    page = read(client.get("/bench/leaderboard/?task=%00"))
+    assert "This request can’t be read" in page.text
+    assert page.faults == []
+    assert "/" in page.values("href")
