@@ -2,7 +2,8 @@
 
 The board is simulated, in real time: first a driver that answers at once, so that only the monitors' own work counts;
 then one whose energy counter takes 4 ms a reading, as on an H200, all of it spent computing, which is the most that it
-can cost. A tick is one round of readings; a core's share is processor time over real time, of this process.
+can cost. Where this machine has an NVIDIA GPU, that one comes third. A tick is one round of readings; a core's share is
+processor time over real time, of this process.
 
     python -m benchmarks meters
 """
@@ -14,7 +15,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, redirect_stdout
+from contextlib import AbstractContextManager, contextmanager, redirect_stdout
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -22,10 +23,11 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pynvml
+from asyncenergy_controller.errors import MeterUnavailable
 from asyncenergy_controller.meter_check import Device
 from asyncenergy_controller.meter_check.load import Load
 from asyncenergy_controller.meter_check.nvml import COUNTER_COST_S, Faults, VirtualNvml
-from asyncenergy_controller.meter_check.replacing import Pair, replaced
+from asyncenergy_controller.meter_check.replacing import replaced
 from asyncenergy_controller.meters.nvml import NvmlMeter
 from asyncenergy_controller.sampler import Sampler
 
@@ -38,6 +40,8 @@ FIELDS = "nvmlDeviceGetFieldValues"
 USE = "nvmlDeviceGetUtilizationRates"
 
 Stop = Callable[[], Any]
+Board = Callable[[], AbstractContextManager[Counter[str]]]
+"""Put in place for one monitor; yields how often each of its functions was called."""
 
 
 @dataclass(frozen=True)
@@ -152,34 +156,54 @@ MONITORS = (
         LONG_S,
     ),
 )
-DRIVERS = {"a driver that answers at once": 0.0, "a counter that takes 4 ms": COUNTER_COST_S}
 
 
 @contextmanager
-def board(counter_cost_s: float) -> Iterator[Counter[str]]:
-    """Put a busy board in place of the real ones; yields how often each of its functions was called."""
+def simulated_board(counter_cost_s: float) -> Iterator[Counter[str]]:
+    """A busy board in place of the real ones."""
     load = Load(time.monotonic(), 300)
     steps = (300 + 50 * (i % 7) for i in range(6000))
     load.play(time.monotonic(), ((i * POWER_UPDATE_S, watts) for i, watts in enumerate(steps)))
     nvml = VirtualNvml(pynvml, RealTime(counter_cost_s), load, Faults(), present=True)
     calls: Counter[str] = Counter()
-    with replaced([_counted(pair, calls) for pair in nvml.pairs()]):
+    stand_ins = ((original, _counted(original.__name__, stand_in, calls)) for original, stand_in in nvml.pairs())
+    with replaced(list(stand_ins)):
         yield calls
 
 
-def _counted(pair: Pair, calls: Counter[str]) -> Pair:
-    original, stand_in = pair
+@contextmanager
+def own_board() -> Iterator[Counter[str]]:
+    """What this machine has."""
+    calls: Counter[str] = Counter()
+    functions = {name: getattr(pynvml, name) for name in (COUNTER, FIELDS, USE)}
+    with replaced([(function, _counted(name, function, calls)) for name, function in functions.items()]):
+        yield calls
 
-    def function(*arguments: Any) -> Any:
-        calls[original.__name__] += 1
-        return stand_in(*arguments)
 
-    return original, function
+def boards() -> dict[str, Board]:
+    """The boards to measure on, by what they are."""
+    simulated: dict[str, Board] = {
+        "a driver that answers at once": partial(simulated_board, 0.0),
+        "a counter that takes 4 ms": partial(simulated_board, COUNTER_COST_S),
+    }
+    try:
+        info = NvmlMeter().info()
+    except MeterUnavailable:
+        return simulated
+    return simulated | {f"{info.device_name}, driver {info.driver_version}": own_board}
 
 
-def measure(monitor: Monitor, counter_cost_s: float) -> Cost:
+def _counted(name: str, function: Callable[..., Any], calls: Counter[str]) -> Callable[..., Any]:
+    def counted(*arguments: Any) -> Any:
+        calls[name] += 1
+        return function(*arguments)
+
+    return counted
+
+
+def measure(monitor: Monitor, board: Board) -> Cost:
     """Let a monitor run, and count its ticks and its processor time once it has settled."""
-    with TemporaryDirectory() as folder, board(counter_cost_s) as calls:
+    with TemporaryDirectory() as folder, board() as calls:
         with redirect_stdout(sys.stderr):  # what other packages say when they are loaded
             stop = monitor.start(Device("gpu", Path(folder)))
         try:
@@ -206,14 +230,11 @@ def main() -> None:
         extra = f"not installed: pip install 'asyncenergy-controller[{package}]' compares with it"
         print(f"{package}: {found or extra}")
     here = [monitor for monitor in MONITORS if version(monitor.package)]
-    for title, counter_cost_s in (
-        ("a driver that answers at once", 0.0),
-        ("a counter that takes 4 ms", COUNTER_COST_S),
-    ):
+    for title, board in boards().items():
         print(f"\n{title:40} {'ticks/s':>10} {'CPU a tick':>12} {'of a core':>10} {'x ours':>8}")
         ours: Cost | None = None
         for monitor in here:
-            cost = measure(monitor, counter_cost_s)
+            cost = measure(monitor, board)
             ours = ours or cost
             print(_line(monitor.name, cost, cost.core_share / ours.core_share))
 

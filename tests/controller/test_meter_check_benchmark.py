@@ -20,7 +20,7 @@ def _settle_quickly(monkeypatch):
 
 @pytest.mark.campaign
 def test_our_sampler_reads_five_times_a_second_and_a_slow_counter_costs_what_it_takes():
-    quick, slow = (meters.measure(replace(OURS, seconds=1.0), cost_s) for cost_s in (0.0, meters.COUNTER_COST_S))
+    quick, slow = (meters.measure(replace(OURS, seconds=1.0), board) for board in meters.boards().values())
     assert quick.ticks_per_s == pytest.approx(5, abs=1.5)
     assert slow.ticks_per_s == pytest.approx(5, abs=1.5)
     assert slow.cpu_s_per_tick > quick.cpu_s_per_tick
@@ -29,13 +29,23 @@ def test_our_sampler_reads_five_times_a_second_and_a_slow_counter_costs_what_it_
 
 def test_what_is_not_installed_is_named_and_left_out(monkeypatch, capsys):
     monkeypatch.setattr(meters, "version", lambda package: "1.0" if package == "asyncenergy-controller" else None)
-    monkeypatch.setattr(meters, "measure", lambda monitor, cost_s: meters.Cost(5, 0.001 + cost_s, 0.005))
+    monkeypatch.setattr(meters, "measure", lambda monitor, board: meters.Cost(5, 0.001, 0.005))
     meters.main()
     said = capsys.readouterr().out
     assert "zeus: not installed: pip install 'asyncenergy-controller[zeus]'" in said
     assert said.count("ours, 0.2 s") == 2
     assert "PowerMonitor" not in said
     assert "1.00" in said
+
+
+def test_a_board_that_this_machine_has_comes_third_and_its_readings_are_counted():
+    with meters.simulated_board(0.0):  # stands for the machine's own
+        *_, (title, board) = meters.boards().items()
+        with board() as calls:
+            meters.NvmlMeter()
+    assert title.endswith(", driver 580.00")
+    assert calls[meters.COUNTER] == 1
+    assert calls[meters.FIELDS] >= 2
 
 
 def test_a_benchmark_that_is_not_there_is_told():

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Measures SmolLM2-135M-Instruct on the NVIDIA GPU of this machine, reading only: no limit, clock or mode is touched.
 #   tests/gpu/campaign.sh MODEL_FOLDER GGUF_FILE OUT_FOLDER DATASET_FOLDER PART...
-# Parts: doctor, bfloat16, float32, gsm8k, cost. Bundles and the doctor's report land in OUT_FOLDER.
+# Parts: doctor, bfloat16, crowd, float32, gsm8k, cost. Bundles and the doctor's report land in OUT_FOLDER.
 set -uo pipefail
 model=$1 gguf=$2 out=$3 data=$4
 shift 4
@@ -45,20 +45,23 @@ for part in "$@"; do
       ;;
     bfloat16)
       serve bfloat16 BF16 || exit 1
-      measure bf16-c1 arith 1 64 64 2
+      measure bf16-c1 arith 1 56 64 2
       measure bf16-c4 arith 4 120 64 2
-      measure bf16-c16 arith 16 400 64 2
-      measure bf16-c64 arith 64 900 64 2
+      measure bf16-c16 arith 16 256 64 2
+      ;;
+    crowd)
+      serve bfloat16 BF16 || exit 1
+      measure bf16-c64 arith 64 640 64 2
       ;;
     float32)
       serve float32 F32 || exit 1
       measure f32-c1 arith 1 40 64 2
-      measure f32-c16 arith 16 240 64 2
+      measure f32-c16 arith 16 208 64 2
       ;;
     gsm8k)
       serve bfloat16 BF16 || exit 1
-      measure gsm8k-c1 gsm8k 1 16 200 2 --dataset-dir "$data"
-      measure gsm8k-c16 gsm8k 16 96 200 2 --dataset-dir "$data"
+      measure gsm8k-c1 gsm8k 1 14 200 2 --dataset-dir "$data"
+      measure gsm8k-c16 gsm8k 16 64 200 2 --dataset-dir "$data"
       ;;
     cost)
       stop
