@@ -49,7 +49,8 @@ class Monitor:
     """One way to watch a board: how it is started (returns how to stop it), and how its ticks are counted."""
 
     name: str
-    package: str
+    package: str | None
+    """None is ours, which comes with this checkout."""
     start: Callable[[Device], Stop]
     ticks: Callable[[Counter[str]], float]
     seconds: float = SHORT_S
@@ -138,7 +139,7 @@ def rounds_of_power(calls: Counter[str]) -> float:
 
 
 MONITORS = (
-    Monitor("ours, 0.2 s, all channels", "asyncenergy-controller", start_ours, rounds_of_power),
+    Monitor("ours, 0.2 s, all channels", None, start_ours, rounds_of_power),
     Monitor("Zeus ZeusMonitor, a window every 0.2 s", "zeus", start_zeus_windows, lambda calls: calls[COUNTER] / 2),
     Monitor("Zeus PowerMonitor, 0.2 s", "zeus", partial(start_zeus_power, period_s=PERIOD_S), rounds_of_power),
     Monitor("Zeus PowerMonitor, as it comes", "zeus", partial(start_zeus_power, period_s=None), rounds_of_power),
@@ -225,11 +226,11 @@ def version(package: str) -> str | None:
 
 
 def main() -> None:
-    for package in dict.fromkeys(monitor.package for monitor in MONITORS):
-        found = version(package)
+    versions = {monitor.package: version(monitor.package) for monitor in MONITORS if monitor.package}
+    for package, found in versions.items():
         extra = f"not installed: pip install 'asyncenergy-controller[{package}]' compares with it"
         print(f"{package}: {found or extra}")
-    here = [monitor for monitor in MONITORS if version(monitor.package)]
+    here = [monitor for monitor in MONITORS if not monitor.package or versions[monitor.package]]
     for title, board in boards().items():
         print(f"\n{title:40} {'ticks/s':>10} {'CPU a tick':>12} {'of a core':>10} {'x ours':>8}")
         ours: Cost | None = None

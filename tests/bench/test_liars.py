@@ -106,7 +106,7 @@ def slept(bundle: Bundle, run: dict[str, Any]) -> None:
 
 
 def too_fast(bundle: Bundle, run: dict[str, Any]) -> None:
-    run["items"]["completion_tokens"] = [1000 * n for n in run["items"]["completion_tokens"]]
+    run["items"]["completion_tokens"] = [10_000 * n for n in run["items"]["completion_tokens"]]
 
 
 def far_from_its_peers(bundle: Bundle, run: dict[str, Any]) -> None:
@@ -248,8 +248,9 @@ def a_clock_ahead(bundle: Bundle, run: dict[str, Any]) -> None:
 
 def driver_reloaded(bundle: Bundle, run: dict[str, Any]) -> None:
     counter = run["trace"]["gpu_energy_mj"]
-    middle = len(counter) // 2
-    run["trace"]["gpu_energy_mj"] = counter[:middle] + [value - counter[middle] for value in counter[middle:]]
+    middle = next(i for i in range(len(counter) // 2, len(counter)) if counter[i] is not None)
+    afterwards = [None if value is None else value - counter[middle] for value in counter[middle:]]
+    run["trace"]["gpu_energy_mj"] = counter[:middle] + afterwards
 
 
 def without_answers(bundle: Bundle, run: dict[str, Any]) -> None:
