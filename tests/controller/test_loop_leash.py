@@ -31,7 +31,7 @@ def test_waiting_for_a_meter_and_a_cap_takes_nothing_from_the_time_of_the_job(bo
         let_pass(1000)
         return NullMeter("slow to open")
 
-    monkeypatch.setattr(running, "open_meter", slowly)
+    monkeypatch.setattr(running, "open_apart", slowly)
     box.has(*box.marking("sleep 0.5"))
     box.plan(planned(length_s=100))
     with box.running():

@@ -19,7 +19,7 @@ def test_a_job_runs_also_where_no_meter_can_be_opened_for_whatever_reason(box, m
     def fails(*args, **kwargs):
         raise fault
 
-    monkeypatch.setattr(running, "open_meter", fails)
+    monkeypatch.setattr(running, "open_apart", fails)
     box.has()
     box.plan(planned())
     box.once()

@@ -18,7 +18,7 @@ from asyncenergy_controller.meters.select import open_meter
 from asyncenergy_controller.reporting import open_spool
 from asyncenergy_controller.settings import load_settings
 
-from tests.loop.controller import fake_card
+from tests.loop.card import fake_card
 from tests.loop.server import ROOT
 
 STOCK_W = 700.0
@@ -84,7 +84,7 @@ class Box:
             "CONTROLLER_ID": self.name,
             "ASYNCENERGY_TEST_CLOCK": self.clock.setting if self.clock else "",
             "FAKE_CARD": str(self.home / "card.json"),
-            "PYTHONPATH": f"{ROOT}:{ROOT / 'controller'}",
+            "PYTHONPATH": f"{ROOT / 'tests' / 'loop' / 'driver'}:{ROOT}:{ROOT / 'controller'}",
         }
         left_out = ("DJANGO_", "ASYNCENERGY_", "CUDA_VISIBLE_DEVICES")
         inherited = {name: value for name, value in os.environ.items() if not name.startswith(left_out)}
@@ -108,12 +108,12 @@ class Box:
     def start(self, *arguments: str) -> None:
         self._log_size_at_start = self.log_size()
         with (self.home / "controller.log").open("ab") as log:
-            command = [sys.executable, "-m", "tests.loop.controller", *(arguments or ("run",))]
+            command = [sys.executable, "-m", "asyncenergy_controller", *(arguments or ("run",))]
             self._running = subprocess.Popen(command, cwd=self.home, env=self.env, stdout=log, stderr=log)
 
     def call(self, *arguments: str) -> subprocess.CompletedProcess:
         """One command, to its end."""
-        command = [sys.executable, "-m", "tests.loop.controller", *arguments]
+        command = [sys.executable, "-m", "asyncenergy_controller", *arguments]
         return subprocess.run(command, cwd=self.home, env=self.env, capture_output=True, text=True, timeout=60)
 
     def kill(self) -> None:

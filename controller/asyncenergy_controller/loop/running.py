@@ -19,9 +19,9 @@ from asyncenergy_controller.loop.permission import ends_at
 from asyncenergy_controller.loop.reports import Reports
 from asyncenergy_controller.loop.slots import Slot
 from asyncenergy_controller.loop.status import wall_time
+from asyncenergy_controller.meters.apart import open_apart
 from asyncenergy_controller.meters.base import Meter
 from asyncenergy_controller.meters.null import NullMeter
-from asyncenergy_controller.meters.select import open_meter
 from asyncenergy_controller.reporting import Measurement, measured
 from asyncenergy_controller.server import ServerClient
 from asyncenergy_controller.settings import Settings, revealed
@@ -149,7 +149,7 @@ class Runner:
         """The meter that is set; without one the work is done all the same, and its energy is not known."""
         settings = self._settings
         try:
-            return open_meter(
+            return open_apart(
                 settings.meter, settings.device, wall=settings.wall, wall_secret=revealed(settings.wall_secret)
             )
         except ControllerError as error:
