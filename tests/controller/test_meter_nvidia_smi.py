@@ -45,6 +45,7 @@ for field in fields:
         print(f'Field "{{field}}" is not a valid field to query.')
         sys.exit(2)
 for _ in range(card["rounds"] if "loop-ms" in arguments else 1):
+    print(card["aside"], end="", flush=True)
     for board in chosen:
         print(", ".join(board[field] for field in fields), flush=True)
     time.sleep(0.02)
@@ -55,7 +56,7 @@ sys.exit(card["end"] if "loop-ms" in arguments else 0)
 @pytest.fixture
 def smi(monkeypatch, tmp_path):
     """Put a fake nvidia-smi on the path; its answers are in a file."""
-    card = {"list": ONE, "boards": [dict(H200)], "rounds": 500, "exit": 0, "end": 0, "wait_s": 0}
+    card = {"list": ONE, "boards": [dict(H200)], "rounds": 500, "exit": 0, "end": 0, "wait_s": 0, "aside": ""}
     tool = tmp_path / "bin" / "nvidia-smi"
     tool.parent.mkdir()
     tool.write_text(TOOL.format(python=sys.executable, card=str(tmp_path / "card.json")))
@@ -104,6 +105,30 @@ def test_an_older_driver_gives_its_default_power(smi):
     assert meter.info().reasons["gpu_power_instant_w"]
 
 
+@pytest.mark.parametrize("average", ["[N/A]", "[Not Supported]", "0.00"])
+def test_an_older_board_under_a_new_driver_gives_its_default_power(smi, average):
+    meter = smi(boards=[H200 | {"power.draw.average": average, "power.draw": "61.20"}])
+    reading = next_reading(meter)
+    assert (reading.gpu_power_w, reading.power_field, reading.gpu_power_instant_w) == (61.2, "default", 84.85)
+
+
+def test_a_board_without_any_power_has_no_source(smi):
+    meter = smi(boards=[H200 | {"power.draw.average": "[N/A]", "power.draw": "[N/A]"}])
+    assert meter.info().energy_source is None
+    assert "power.draw" in meter.info().reasons["gpu_power_w"]
+
+
+@pytest.mark.parametrize("aside", ["\n", "WARNING: infoROM is corrupted at gpu 0000:65:00.0\n"])
+def test_what_the_tool_says_beside_its_rows_is_passed_over(smi, aside):
+    meter = smi("all", list=TWO, boards=[H200, H200 | {"index": "1"}], aside=aside)
+    assert next_reading(meter).gpu_power_w == pytest.approx(2 * 83.71)
+
+
+def test_numbers_with_a_decimal_comma_are_never_read_as_other_cells(smi):
+    with pytest.raises(MeterUnavailable, match="580.159.04, 700,00"):
+        smi(boards=[{name: value.replace("0.00", "0,00") for name, value in H200.items()}])
+
+
 def test_a_line_is_handed_on_once_and_at_its_own_time(smi):
     meter = smi(rounds=1)
     first = next_reading(meter)
@@ -114,7 +139,7 @@ def test_a_line_is_handed_on_once_and_at_its_own_time(smi):
 
 @pytest.mark.parametrize("answer", ["[N/A]", "[Unknown Error]", "0.00", "nan", "-5.00", ""])
 def test_what_is_no_power_is_null_with_the_answer_as_reason(smi, answer):
-    meter = smi(boards=[H200 | {"power.draw.average": answer}])
+    meter = smi(boards=[H200 | {"power.draw.average": answer, "power.draw": answer}])
     reading = next_reading(meter)
     assert (reading.gpu_power_w, reading.power_field) == (None, None)
     assert reading.gpu_power_instant_w == 84.85

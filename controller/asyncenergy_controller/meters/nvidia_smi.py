@@ -17,6 +17,7 @@ TOOL = "nvidia-smi"
 PERIOD_MS = 100
 CALL_LIMIT_S = 15.0
 STALE_S = 5.0
+AVERAGE, INSTANT, DEFAULT = "power.draw.average", "power.draw.instant", "power.draw"
 STATE = ("utilization.gpu", "utilization.memory", "memory.used", "temperature.gpu", "clocks.sm")
 FACTS = ("driver_version", "power.limit", "power.default_limit", "memory.total")
 _GPU_LINE = re.compile(r"GPU (\d+): (.+) \(UUID: (GPU-[^)]+)\)")
@@ -53,17 +54,19 @@ class NvidiaSmiMeter:
             "throttle_mask": "not read through nvidia-smi",
             "other_processes": "not read through nvidia-smi",
         }
+        self._seen: set[str] = set()
         self._newest: deque[tuple[float, list[Row]]] = deque(maxlen=1)
         self._arrived = threading.Event()
         self._process = self._start_loop()
         self._thread = threading.Thread(target=self._collect, name="nvidia-smi", daemon=True)
         self._thread.start()
         self._arrived.wait(STALE_S)
+        self._try_power()
 
     def info(self) -> MeterInfo:
         return MeterInfo(
             meter=self.name,
-            energy_source="integrated",
+            energy_source="integrated" if "gpu_power_w" in self._seen else None,
             energy_boundary="gpu_board",
             device_count=len(self._boards),
             device_name=" + ".join(dict.fromkeys(board.name for board in self._boards)),
@@ -108,14 +111,24 @@ class NvidiaSmiMeter:
     def _power_queries(self) -> tuple[str, str, str | None]:
         """Return the name and query of the field to integrate, and that of the instant one where there is one."""
         try:
-            self._query(("power.draw.average", "power.draw.instant"))
+            answers = self._query((AVERAGE, INSTANT))
         except MeterUnavailable:
-            return "default", "power.draw", None
-        return "average", "power.draw.average", "power.draw.instant"
+            return "default", DEFAULT, None
+        if all(_number(row[AVERAGE]) for row in answers):
+            return "average", AVERAGE, INSTANT
+        return "default", DEFAULT, INSTANT  # a new driver knows the average, an older board has none
+
+    def _try_power(self) -> None:
+        """Learn from the first round, without taking it, whether there is a power at all."""
+        if self._newest:
+            self._combined("gpu_power_w", self._newest[-1][1], self._power_query, _powers)
 
     def _query(self, fields: Sequence[str]) -> list[Row]:
         text = _call(f"--id={self._ids}", f"--query-gpu={','.join(fields)}", "--format=csv,noheader,nounits")
-        return [_row(fields, line) for line in text.splitlines() if line.strip()]
+        rows = [row for line in text.splitlines() if (row := _row(fields, line)) is not None]
+        if len(rows) != len(self._boards):
+            raise MeterUnavailable(f"nvidia-smi answered {text.strip()!r} when asked for {', '.join(fields)}")
+        return rows
 
     def _start_loop(self) -> subprocess.Popen[str]:
         command = [TOOL, f"--id={self._ids}", f"--query-gpu={','.join(self._fields)}"]
@@ -128,6 +141,8 @@ class NvidiaSmiMeter:
         rows: dict[str, Row] = {}
         for line in self._process.stdout:
             row = _row(self._fields, line)
+            if row is None:
+                continue
             rows = {} if row["index"] in rows else rows
             rows[row["index"]] = row
             if rows.keys() == {str(board.index) for board in self._boards}:
@@ -141,6 +156,8 @@ class NvidiaSmiMeter:
         combined = how(known) if len(known) == len(values) else None
         if combined is None:
             self._reasons[channel] = f"nvidia-smi answered {[row.get(query) for row in rows]} for {query}"
+        else:
+            self._seen.add(channel)
         return combined
 
     def _instant_w(self, rows: list[Row]) -> float | None:
@@ -183,8 +200,10 @@ def _call(*arguments: str) -> str:
     return done.stdout
 
 
-def _row(fields: Sequence[str], line: str) -> Row:
-    return dict(zip(fields, (cell.strip() for cell in line.split(",")), strict=False))
+def _row(fields: Sequence[str], line: str) -> Row | None:
+    """None for a line that is no row: the tool's warnings, and numbers with a decimal comma, which shift the cells."""
+    cells = [cell.strip() for cell in line.split(",")]
+    return dict(zip(fields, cells, strict=True)) if len(cells) == len(fields) else None
 
 
 def _number(cell: str) -> float | None:
