@@ -165,3 +165,14 @@ def test_a_login_that_cannot_be_locked_is_said_and_not_spent(tmp_path, alone):
     with ServerClient(settings, attempts=1) as client, pytest.raises(NotLoggedIn, match="login.json"):
         client.post_ack({})
     assert alone.refreshes == 0
+
+
+@pytest.mark.parametrize("spoil", [lambda p: p.write_text('{"half'), lambda p: p.write_text("[]"), lambda p: p.mkdir()])
+def test_a_login_that_cannot_be_read_is_none_and_is_named(tmp_path, alone, spoil):
+    settings = logged_in(alone, tmp_path)
+    path = settings.config_dir / "login.json"
+    path.unlink()
+    spoil(path)
+    with ServerClient(settings, attempts=1) as client, pytest.raises(NotLoggedIn, match=r"login\.json.*log in again"):
+        client.post_ack({})
+    assert alone.told == []

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from asyncenergy_controller.files import PRIVATE_FILE, FileUnreadable, lock, read_json, write_json
+from asyncenergy_controller.server.errors import NotLoggedIn
 
 log = logging.getLogger(__name__)
 
@@ -31,7 +32,7 @@ class LoginFile:
         """What the file held when the disk did not take the pair after it."""
 
     def read(self, api_url: str) -> Login | None:
-        """The login at this server, None where there is none. Raises FileUnreadable."""
+        """The login at this server, None where there is none. Raises NotLoggedIn where it can't be read."""
         login = self._on_disk()
         if self._unwritten is not None and login == self._replaced:
             login = self._unwritten
@@ -73,5 +74,7 @@ class LoginFile:
             return None
         try:
             return Login(**read_json(self.path))
-        except TypeError as error:
-            raise FileUnreadable(f"{self.path} is no login; remove it and log in again.") from error
+        except (FileUnreadable, OSError, TypeError) as error:
+            raise NotLoggedIn(
+                f"{self.path} can't be read as a login ({error}). Move it away, and log in again."
+            ) from error
