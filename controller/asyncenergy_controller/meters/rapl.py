@@ -11,6 +11,12 @@ from asyncenergy_controller.meters.base import MeterInfo, Reading
 
 POWERCAP = Path("/sys/class/powercap")
 CPUINFO = Path("/proc/cpuinfo")
+MAX_PACKAGE_W = 1000.0
+"""More than any CPU package draws: what this can't explain was no wrap."""
+STEP_S = 1.0
+"""The counter moves in steps, so two readings close together may lie a whole step apart."""
+LOST_UJ = 1e15
+"""A fall beyond every range, which nobody takes for a wrap."""
 _TOP_ZONE = re.compile(r"(intel|amd)-rapl(-mmio)?:\d+")
 PERMISSION_HELP = (
     "only root may read it since CVE-2020-8694. Allow it until the next boot with `sudo chmod a+r {path}`, or for "
@@ -26,15 +32,27 @@ class Package:
     energy_file: Path
     range_uj: float | None
     last_uj: float | None = None
+    last_s: float = 0
     wrapped_uj: float = 0
 
-    def read_uj(self) -> float:
-        """Return the counter, carried on past its wraps. Without a known range it is given as it stands."""
+    def read_uj(self, now_s: float) -> float:
+        """Return the counter, carried on past its wraps. Without a known range it is given as it stands.
+
+        Where it was reset (the machine slept), or may have wrapped unseen, it falls by more than any range.
+        """
         now_uj = float(self.energy_file.read_text())
-        if self.range_uj is not None and self.last_uj is not None and now_uj < self.last_uj:
-            self.wrapped_uj += self.range_uj
-        self.last_uj = now_uj
+        if self.range_uj is not None and self.last_uj is not None:
+            self.wrapped_uj += self._carry_uj(self.range_uj, self.last_uj, now_uj, now_s - self.last_s)
+        self.last_uj, self.last_s = now_uj, now_s
         return self.wrapped_uj + now_uj
+
+    @staticmethod
+    def _carry_uj(range_uj: float, last_uj: float, now_uj: float, passed_s: float) -> float:
+        """What the step since the last reading adds to the counter, beyond what the counter itself shows."""
+        wraps_uj = range_uj if now_uj < last_uj else 0.0
+        most_uj = 1e6 * MAX_PACKAGE_W * (passed_s + STEP_S)
+        known = wraps_uj + now_uj - last_uj <= most_uj <= range_uj
+        return wraps_uj if known else -LOST_UJ
 
 
 class RaplMeter:
@@ -68,7 +86,7 @@ class RaplMeter:
     def read(self) -> Reading:
         now_s = self._clock()
         try:
-            return Reading(t_s=now_s, cpu_energy_uj=sum(package.read_uj() for package in self._packages))
+            return Reading(t_s=now_s, cpu_energy_uj=sum(package.read_uj(now_s) for package in self._packages))
         except (OSError, ValueError) as error:
             self._reasons["cpu_energy_uj"] = f"RAPL gave no reading: {error}"
             return Reading(t_s=now_s)
