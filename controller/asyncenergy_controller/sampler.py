@@ -18,6 +18,7 @@ MIN_PERIOD_S = 0.05
 """Faster polling has returned zeros and errors from drivers."""
 COUNTER_REST_S = 0.1
 """A slow counter that was read a moment ago is not read again before this."""
+SOURCE_CHANNELS = {"counter": "gpu_energy_mj", "integrated": "gpu_power_w"}
 CHANNELS = (
     "gpu_power_w",
     "gpu_power_instant_w",
@@ -84,8 +85,11 @@ class Sampler:
         self._thread = threading.Thread(target=self._loop, name="energy-sampler", daemon=True)
 
     def start(self) -> Self:
-        """Take the first reading and go on in the background."""
-        self.mark()
+        """Take the first reading, with the energy where the meter has one, and go on in the background."""
+        if self._lacks_its_source(self.mark()):
+            time.sleep(COUNTER_REST_S)  # what was measured just before has used the value up
+            self._readings.clear()
+            self.mark()
         self._thread.start()
         return self
 
@@ -108,6 +112,10 @@ class Sampler:
                 time.sleep(COUNTER_REST_S)
                 self.mark()
         return Trace(tuple(self._readings), self._readings[0].t_s, fmean(self._costs_s), dict(self._reasons))
+
+    def _lacks_its_source(self, reading: Reading) -> bool:
+        channel = SOURCE_CHANNELS.get(self._meter.info().energy_source or "")
+        return channel is not None and getattr(reading, channel) is None
 
     def _has_counter(self) -> bool:
         return any(reading.gpu_energy_mj is not None for reading in reversed(self._readings))

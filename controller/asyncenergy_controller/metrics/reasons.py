@@ -10,7 +10,7 @@ REASONS = {
     "power_unsupported": "The device gave no power reading.",
     "too_few_samples": "Power was sampled only once.",
     "hole_over_30_s": "Sampling stopped for over 30 s; the energy in that hole was not measured.",
-    "window_not_sampled": "Sampling did not cover the first start to the last end of the items.",
+    "window_not_sampled": "Sampling did not cover the whole time, from its start to its end.",
     "no_wall_meter": "No wall meter was read.",
     "energy_unmeasured": "The energy of the run was not measured.",
     "too_few_items": "There are too few items.",
