@@ -11,6 +11,8 @@ from asyncenergy_controller.wire import find_private
 from tests.controller import fakes_nvml
 from tests.controller.bench_cli import Box
 from tests.controller.bench_engine import bench_engine
+from tests.controller.fakes_plugs import Answer, FakePlug
+from tests.controller.test_meter_amd import FakeAmdsmi
 
 pytestmark = pytest.mark.usefixtures("no_downloads")
 
@@ -27,8 +29,19 @@ def engine():
         yield fake
 
 
+@pytest.fixture
+def plug():
+    fake = FakePlug()
+    yield fake
+    fake.close()
+
+
 def states(report):
     return {check["name"]: check["state"] for check in report["checks"]}
+
+
+def named(report, name):
+    return [check for check in report["checks"] if check["name"] == name][-1]
 
 
 @pytest.mark.campaign
@@ -128,3 +141,51 @@ def test_what_is_not_here_but_on_the_hub_is_not_downloaded(tmp_path, engine, mon
     monkeypatch.setattr("asyncenergy_controller.doctor.examination.DATASET_TASKS", ("ifeval",))
     report = Box(tmp_path, engine.url).json("doctor", "--meter", "null", code=ExitCode.NO_METER)
     assert states(report) | {"data ifeval": "skip", "data hub": "ok"} == states(report)
+
+
+def test_a_plug_that_gives_nothing_is_not_reported_as_no_plug(tmp_path, engine, plug):
+    plug.answer = Answer(status=401)
+    wall = ("--wall", f"tasmota:{plug.address}")
+    for meter, code in (("simulated", ExitCode.OK), ("null", ExitCode.NO_METER)):
+        report = Box(tmp_path, engine.url).json("doctor", "--meter", meter, "--seconds", "0.3", *wall, code=code)
+        found = named(report, "wall")
+        assert (found["state"], "wants a password" in found["found"]) == ("warn", True)
+        assert "--wall" in found["advice"]
+
+
+def test_a_plug_is_described_without_an_engine_too(tmp_path, plug):
+    plug.answer = Answer('{"apower": 250.0}')
+    box = Box(tmp_path, "http://127.0.0.1:9")
+    command = ("doctor", "--meter", "simulated", "--seconds", "0.3", "--wall", f"shelly:{plug.address}")
+    found = named(box.json(*command, code=ExitCode.NO_ENGINE), "wall")
+    assert "reading" in found["found"]
+    assert "0 W" not in found["found"]
+    assert "--seconds" in found["advice"]
+
+
+def test_an_engine_that_fails_under_load_leaves_a_whole_report(tmp_path, engine):
+    engine.fails_from = 2
+    command = ("doctor", "--meter", "simulated", "--seconds", "0.3")
+    report = Box(tmp_path, engine.url).json(*command, code=ExitCode.NO_ENGINE)
+    assert "under load" in named(report, "engine")["found"]
+    assert states(report) | {"drift idle": "ok", "data arith": "ok"} == states(report)
+
+
+def test_a_gpu_without_energy_is_not_reported_as_a_meter(tmp_path, engine, monkeypatch):
+    fails = dict.fromkeys(("nvmlDeviceGetTotalEnergyConsumption", "nvmlDeviceGetPowerUsage", "average", "instant"), 3)
+    board = fakes_nvml.FakeBoard(name="NVIDIA A100-10C", fails=fails)
+    fakes_nvml.install(monkeypatch, fakes_nvml.FakeNvml(board, clock=time.monotonic))
+    report = Box(tmp_path, engine.url).json("doctor", "--meter", "nvml", code=ExitCode.NO_METER)
+    for name, state in (("meter nvml", "skip"), ("meter", "fail")):
+        assert named(report, name)["state"] == state
+        assert "not supported by this GPU" in named(report, name)["found"]
+        assert "instant" not in named(report, name)["found"]
+
+
+def test_beside_a_metered_amd_gpu_no_other_cards_limit_is_spoken_of(tmp_path, engine, monkeypatch):
+    monkeypatch.setattr("asyncenergy_controller.meters.amd._amdsmi", lambda: FakeAmdsmi(time.monotonic))
+    fakes_nvml.install(monkeypatch, fakes_nvml.FakeNvml(clock=time.monotonic))
+    monkeypatch.setattr("os.geteuid", lambda: 0)
+    report = Box(tmp_path, engine.url).json("doctor", "--meter", "amd", "--seconds", "0.3")
+    assert (named(report, "power limit")["state"], report["sensor"]["meter"]) == ("skip", "amd")
+    assert "no NVIDIA GPU is metered" in named(report, "power limit")["found"]

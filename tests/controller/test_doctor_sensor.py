@@ -3,6 +3,7 @@
 import math
 
 import pytest
+from asyncenergy_controller import clock
 from asyncenergy_controller.doctor.sensor import EDGE_S, AliasTest, pace, plug, window
 from asyncenergy_controller.meters.base import MeterInfo, Reading
 from asyncenergy_controller.meters.simulated import SimulatedMeter
@@ -90,6 +91,29 @@ def test_the_pace_of_a_counter_is_found_and_a_steady_channel_has_none():
     assert 0 < found.read_cost_s < 0.05
 
 
+class SlowTool:
+    """A new power every 100 ms by the tool's own loop, and nothing in between."""
+
+    name = "slow tool"
+
+    def __init__(self):
+        self.shown = 0
+
+    def read(self):
+        t_s = clock.monotonic()
+        is_new, self.shown = int(t_s / 0.1) != self.shown, int(t_s / 0.1)
+        return Reading(t_s=t_s, gpu_power_w=100.0 + self.shown % 7 if is_new else None)
+
+
+def test_the_pace_of_a_tool_is_not_taken_for_the_drivers():
+    assert pace(SlowTool(), 0.9).power_period_s is None
+
+
+def test_a_meter_too_slow_for_its_window_has_no_pace():
+    found = pace(SlowTool(), 0.001)
+    assert (found.counter_period_s, found.power_period_s) == (None, None)
+
+
 def make_trace(*, counter_factor=1.0):
     readings = [
         Reading(t_s=i / 5, gpu_power_w=200.0, gpu_energy_mj=1000 * counter_factor * 200 * i / 5) for i in range(30)
@@ -98,10 +122,16 @@ def make_trace(*, counter_factor=1.0):
 
 
 def test_counter_and_power_are_compared_over_the_same_span():
-    found = window(make_trace())
+    found = window(make_trace(), MeterInfo("nvml"))
     assert found.counter_j == pytest.approx(200 * (29 / 5 - 2 * EDGE_S))
     assert found.drift_pct == pytest.approx(0, abs=1e-9)
-    assert window(make_trace(counter_factor=0.5)).drift_pct == pytest.approx(100)
+    assert window(make_trace(counter_factor=0.5), MeterInfo("nvml")).drift_pct == pytest.approx(100)
+
+
+def test_a_cpu_is_described_by_its_own_counter():
+    readings = tuple(Reading(t_s=i / 5, cpu_energy_uj=20e6 * i / 5) for i in range(30))
+    info = MeterInfo("rapl", energy_boundary="cpu_package", cpu_energy_range_uj=2.6e11)
+    assert window(Trace(readings, 0.0, 0.0), info).counter_j == pytest.approx(20 * (29 / 5 - 2 * EDGE_S))
 
 
 def test_a_plug_is_described_by_its_steps_its_pace_and_its_lag():

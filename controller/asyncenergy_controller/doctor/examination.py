@@ -1,6 +1,6 @@
 """The examination: one look after another, each with what was found and what to do about it."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -9,6 +9,7 @@ from typing import Any
 
 from asyncenergy_controller import clock
 from asyncenergy_controller.bench.machine import engine_pids
+from asyncenergy_controller.bench.power import CAPPABLE_METERS
 from asyncenergy_controller.checks import Check, State
 from asyncenergy_controller.doctor.sensor import (
     Aliasing,
@@ -23,7 +24,7 @@ from asyncenergy_controller.doctor.sensor import (
 )
 from asyncenergy_controller.engine import ChatRequest, EngineClient, EngineError, EngineInfo, detect_engine
 from asyncenergy_controller.errors import ControllerError, ExitCode
-from asyncenergy_controller.meters.base import Meter, MeterInfo
+from asyncenergy_controller.meters.base import Meter, MeterInfo, Reading
 from asyncenergy_controller.meters.power_limit import PowerControl
 from asyncenergy_controller.meters.select import AUTO_KINDS, GPU_KINDS, open_meter
 from asyncenergy_controller.metrics.tiers import MAX_DRIFT_PCT
@@ -36,6 +37,13 @@ from asyncenergy_controller.tasks.registry import get_task
 MAX_ALIAS_PCT = 3.0
 MAX_WALL_LAG_S = 3.0
 BURST = "Say yes."
+ENERGY = ("energy", "gpu_energy_mj", "gpu_power_w")
+"""Channels whose reasons say why there is no energy."""
+NO_LAG = {
+    "too_few_samples": "a longer --seconds helps",
+    "no_edges": "it shows only where the load moves the GPU's power by 20 W",
+    "no_match": "is this machine plugged into it? A longer --seconds helps",
+}
 DATASET_TASKS = ("gsm8k_platinum", "mmlu_redux", "ifeval")
 
 
@@ -96,6 +104,9 @@ def _looks(patient: _Patient, sensor: dict[str, Any]) -> Iterator[Check]:
     if patient.meter and patient.meter.info().energy_source:
         yield from _quality(patient, patient.meter, sensor)
         yield _power_limit(patient.settings, patient.meter.info())
+    elif patient.meter and patient.settings.wall:
+        idle = record(patient.meter, patient.seconds, patient.settings.sample_period_s)
+        yield _plug_check(patient, patient.meter, idle.readings, sensor)
     yield from _datasets(patient.settings)
 
 
@@ -122,9 +133,20 @@ def _meters(device: str | None) -> Iterator[Check]:
     for kind in AUTO_KINDS:
         try:
             with closing(open_meter(kind, device if kind in GPU_KINDS else None)) as meter:
-                yield Check(f"meter {kind}", "ok", meter.info().device_name or "found")
+                yield _kind_check(kind, meter.info())
         except ControllerError as error:
             yield Check(f"meter {kind}", "skip", error.message)
+
+
+def _kind_check(kind: str, info: MeterInfo) -> Check:
+    found = info.device_name or "found"
+    if info.energy_source is None:
+        return Check(f"meter {kind}", "skip", f"{found} gives neither energy nor power: {_why_none(info)}")
+    return Check(f"meter {kind}", "ok", found)
+
+
+def _why_none(info: MeterInfo) -> str:
+    return "; ".join(dict.fromkeys(info.reasons[name] for name in ENERGY if name in info.reasons))
 
 
 def _meter(patient: _Patient) -> Check:
@@ -139,11 +161,11 @@ def _meter(patient: _Patient) -> Check:
             every_counter_read=True,
         )
     except ControllerError as error:
-        return Check("meter", "fail", error.message, "choose another with --meter or --device")
+        return Check("meter", "fail", error.message, "choose another with --meter, --device or --wall")
     patient.meter, info = meter, meter.info()
     if info.energy_source is None:
-        why = "; ".join(info.reasons.values())
-        return Check("meter", "fail", f"energy can't be measured here: {why}", "accuracy and speed still can")
+        why = f"energy can't be measured here: {_why_none(info)}"
+        return Check("meter", "fail", why, "accuracy and speed still can")
     found = f"{info.meter} measures {info.device_name} ({info.energy_boundary}, {info.energy_source})"
     return Check("meter", "warn" if info.energy_source == "simulated" else "ok", found)
 
@@ -160,16 +182,26 @@ def _quality(patient: _Patient, meter: Meter, sensor: dict[str, Any]) -> Iterato
     )
     yield _pace_check(found)
     idle = record(meter, patient.seconds, patient.settings.sample_period_s)
-    yield _drift_check("idle", window(idle), sensor)
+    yield _drift_check("idle", window(idle, info), sensor)
     if patient.engine_info is None:
         yield Check("drift loaded", "skip", "no engine to make a load with")
+        yield _plug_check(patient, meter, idle.readings, sensor)
         return
+    try:
+        yield from _loaded(patient, meter, idle, found.counter_period_s, sensor)
+    except EngineError as error:
+        yield Check("engine", "fail", f"it stopped answering under load: {error.message}", "look into its own log")
+
+
+def _loaded(
+    patient: _Patient, meter: Meter, idle: Trace, counter_period_s: float | None, sensor: dict[str, Any]
+) -> Iterator[Check]:
+    """Raises EngineError where the engine that makes the load fails."""
     loaded = _recorded_under_load(patient, meter)
-    yield _drift_check("loaded", window(loaded), sensor)
-    yield _plug_check(plug([*idle.readings, *loaded.readings]), sensor)
-    period_s = sensor.get("counter_period_s")
-    if period_s and found.counter_period_s:
-        yield _alias_check(AliasTest(meter, patient.burst, period_s, patient.seconds).run(), sensor)
+    yield _drift_check("loaded", window(loaded, meter.info()), sensor)
+    yield _plug_check(patient, meter, [*idle.readings, *loaded.readings], sensor)
+    if counter_period_s:
+        yield _alias_check(AliasTest(meter, patient.burst, counter_period_s, patient.seconds).run(), sensor)
 
 
 def _recorded_under_load(patient: _Patient, meter: Meter) -> Trace:
@@ -210,30 +242,38 @@ def _drift_check(load: str, found: Window, sensor: dict[str, Any]) -> Check:
         one = found.counter_j if found.counter_j is not None else found.integrated_j
         if one is None:
             return Check(name, "fail", "neither counter nor power gave energy over the window", "see the meter's lines")
-        return Check(name, "warn", f"{one:.1f} J by one channel alone, nothing to compare it with")
+        said = f"{one:.1f} J by one channel alone, nothing to compare it with"
+        return Check(name, "warn", said, "a wall plug (--wall) would be a second reading")
     said = f"counter {found.counter_j:.1f} J, integrated power {found.integrated_j:.1f} J, {found.drift_pct:+.2f} %"
     if abs(found.drift_pct) <= MAX_DRIFT_PCT:
         return Check(name, "ok", said)
     return Check(name, "warn", said, "close other programs on the device and look again; a longer --seconds helps")
 
 
-def _plug_check(found: Plug | None, sensor: dict[str, Any]) -> Check:
-    if found is None:
+def _plug_check(patient: _Patient, meter: Meter, readings: Sequence[Reading], sensor: dict[str, Any]) -> Check:
+    if not patient.settings.wall:
         return Check("wall", "skip", "no wall plug is read", "give one with --wall for tier B and A")
-    lag_s = found.alignment.skew_s
+    found = plug(readings)
+    if found is None:
+        why = meter.info().reasons.get("wall_power_w", "it has not answered yet")
+        return Check("wall", "warn", f"the plug gave no reading: {why}", "correct --wall, or its password or token")
+    lag_s, reason = found.alignment.skew_s, found.alignment.reason
     sensor |= _known(wall_resolution_w=found.resolution_w, wall_period_s=found.period_s, wall_lag_s=lag_s)
-    said = f"a reading every {found.period_s or 0:.1f} s, steps of {found.resolution_w or 0:g} W"
     if lag_s is None:
-        return Check("wall", "warn", f"{said}; its lag can't be told ({found.alignment.reason})")
+        return Check("wall", "warn", f"{_plug_said(found)}; its lag can't be told ({reason})", NO_LAG.get(reason or ""))
     state: State = "ok" if abs(lag_s) <= MAX_WALL_LAG_S else "warn"
-    return Check("wall", state, f"{said}, {lag_s:+.1f} s behind the GPU")
+    return Check("wall", state, f"{_plug_said(found)}, {lag_s:+.1f} s behind the GPU")
+
+
+def _plug_said(found: Plug) -> str:
+    pace = f"a reading every {found.period_s:.1f} s" if found.period_s else "one reading"
+    return f"{pace}, steps of {found.resolution_w:g} W" if found.resolution_w else f"{pace}, always the same"
 
 
 def _alias_check(found: Aliasing | None, sensor: dict[str, Any]) -> Check:
     if found is None:
-        return Check(
-            "aliasing", "skip", "one answer takes longer than the counter's own period, so it can't alias here"
-        )
+        said = "not tested: that takes answers shorter than the counter's own period, and a window of many of them"
+        return Check("aliasing", "skip", said, "where the answers are short, a longer --seconds helps")
     sensor |= _known(alias_spread_pct=found.spread_pct, alias_burst_s=found.burst_s)
     said = (
         f"equal bursts read {min(found.at_own_period_w):.0f} .. {max(found.at_own_period_w):.0f} W by phase alone at "
@@ -246,8 +286,8 @@ def _alias_check(found: Aliasing | None, sensor: dict[str, Any]) -> Check:
 
 def _power_limit(settings: Settings, info: MeterInfo) -> Check:
     """Looks without trying: nothing is written to the card."""
-    if info.energy_boundary != "gpu_board":
-        return Check("power limit", "skip", "no GPU is metered")
+    if info.meter.split("+")[0] not in CAPPABLE_METERS:
+        return Check("power limit", "skip", "no NVIDIA GPU is metered, and no other's limit is ever touched")
     try:
         control = PowerControl(settings.power_journal_dir, settings.device, policy=settings.power_cap_policy)
         why_not = control.why_not()

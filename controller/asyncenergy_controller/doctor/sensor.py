@@ -9,7 +9,7 @@ from typing import Protocol
 
 from asyncenergy_controller import clock, metrics
 from asyncenergy_controller.meters.align import Alignment, align_wall
-from asyncenergy_controller.meters.base import Meter, Reading
+from asyncenergy_controller.meters.base import Meter, MeterInfo, Reading
 from asyncenergy_controller.meters.period import update_period_s
 from asyncenergy_controller.sampler import Sampler, Trace
 
@@ -42,11 +42,14 @@ def pace(meter: Meter, seconds: float) -> Pace:
 
 
 def _period(readings: Sequence[Reading], channel: str) -> float | None:
-    """None where the channel moves about as fast as we read: then our own pace would come out."""
-    times_s = [reading.t_s for reading in readings]
-    period_s = update_period_s(times_s, [getattr(reading, channel) for reading in readings])
-    ours_s = median(after - before for before, after in pairwise(times_s))
-    return period_s if period_s is not None and period_s >= TIMES_FASTER * ours_s else None
+    """None where the channel moves about as fast as it is read: then the reading's own pace would come out."""
+    told = [reading for reading in readings if getattr(reading, channel) is not None]
+    times_s = [reading.t_s for reading in told]
+    period_s = update_period_s(times_s, [getattr(reading, channel) for reading in told])
+    if period_s is None:
+        return None
+    read_s = median(after - before for before, after in pairwise(times_s))
+    return period_s if period_s >= TIMES_FASTER * read_s else None
 
 
 def record(meter: Meter, seconds: float, period_s: float) -> Trace:
@@ -66,11 +69,12 @@ class Window:
     mean_w: float | None
 
 
-def window(trace: Trace) -> Window:
+def window(trace: Trace, info: MeterInfo) -> Window:
     """Counter and integration over the same span, inside the recording."""
     columns = trace.columns()
     items = {"t_start_s": [EDGE_S], "t_end_s": [columns["t_s"][-1] - EDGE_S], "correct": [0.0]}
-    figures = metrics.recompute_run({"items": items, "trace": columns})
+    metered = {"energy_boundary": info.energy_boundary, "sensor": {"cpu_energy_range_uj": info.cpu_energy_range_uj}}
+    figures = metrics.recompute_run({"items": items, "trace": columns, **metered})
     return Window(
         figures.total_joules_gpu_counter,
         figures.total_joules_gpu,
@@ -149,7 +153,7 @@ class AliasTest:
     timer: Timer = field(default_factory=RealTimer)
 
     def run(self) -> Aliasing | None:
-        """None where a burst lasts longer than the grid, or the counter is silent."""
+        """None where a burst lasts longer than the grid, or the counter moved too seldom meanwhile."""
         burst_s = median(self._took_s() for _ in range(3))
         if burst_s > 0.8 * self.period_s:
             return None
