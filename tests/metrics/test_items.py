@@ -83,6 +83,25 @@ def test_an_item_in_which_the_counter_did_not_move_was_not_measured():
     assert item_energies_j([0, 0.1, 0.15, 0.2], readings_mj, [0.0, 0.11], [0.1, 0.14]) == [pytest.approx(10), None]
 
 
+def test_an_edge_in_a_hole_of_over_30_s_is_unknown_and_with_it_what_the_items_there_shared():
+    # 100 W; no reading from 10 s to 50 s. The first spans the hole alone, the next two have an edge in it.
+    t_s, counter_mj = [0, 10, 50, 60, 100], [0, 1e6, 5e6, 6e6, 10e6]
+    assert item_energies_j(t_s, counter_mj, [5], [55]) == [pytest.approx(5000)]
+    assert item_energies_j(t_s, counter_mj, [5, 20], [15, 30]) == [None, None]
+    assert item_energies_j(t_s, counter_mj, [0, 0, 20, 60], [100, 10, 30, 100]) == [
+        None,
+        pytest.approx(500),
+        None,
+        pytest.approx(2000),
+    ]
+
+
+def test_the_readings_beside_a_hole_are_known_and_a_hole_of_30_s_is_none():
+    assert item_energies_j([0, 10, 50, 60], [0, 1e6, 5e6, 6e6], [10, 50], [50, 60]) == pytest.approx([4000, 1000])
+    assert item_energies_j([0, 31], [0, 3.1e6], [0], [31]) == [pytest.approx(3100)]
+    assert item_energies_j([0, 10, 40], [0, 1e6, 4e6], [15], [30]) == [pytest.approx(1500)]
+
+
 def test_no_items_no_energies():
     assert item_energies_j(*steady(100, 10), [], []) == []
 

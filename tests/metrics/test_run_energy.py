@@ -113,6 +113,26 @@ def test_a_sleep_of_40_s_voids_the_integral_and_not_the_counter():
     assert figures.coverage_pct == pytest.approx(100 * (1 - 39.6 / 60))
 
 
+def test_a_hole_of_40_s_over_an_edge_of_the_window_voids_the_counter_too():
+    run = made_run(seconds=60, lead_s=35, watts=lambda t: 300 if t >= 35 else 30)
+    kept = [i for i in steps(run) if not 1 < run["trace"]["t_s"][i] < 41]
+    run["trace"] = {name: [column[i] for i in kept] for name, column in run["trace"].items()}
+    figures = recompute_run(run)
+    assert (figures.total_joules_gpu_counter, figures.counter_reason) == (None, "hole_over_30_s")
+    assert (figures.total_joules_gpu_best, figures.energy_reason) == (None, "hole_over_30_s")
+    assert set(figures.item_energy_j) == {None}
+
+
+def test_a_counter_unread_for_40_s_gives_the_run_its_energy_and_no_item_inside_a_guess():
+    run = made_run(seconds=60, watts=lambda t: 500 if t % 6 < 3 else 100)
+    counter_mj, t_s = run["trace"]["gpu_energy_mj"], run["trace"]["t_s"]
+    run["trace"]["gpu_energy_mj"] = [None if 9.9 < t < 50.1 else mj for t, mj in zip(t_s, counter_mj, strict=True)]
+    figures = recompute_run(run)
+    assert figures.total_joules_gpu_best == pytest.approx(18_000)
+    # Items of 3 s from 2 s on: the third to the seventeenth have an edge in the hole from 9.8 s to 50.2 s.
+    assert [i for i, energy in enumerate(figures.item_energy_j) if energy is not None] == [0, 1, 17, 18, 19]
+
+
 def test_a_hole_outside_the_window_voids_nothing():
     run = made_run(seconds=20, lead_s=60, watts=280)
     run["trace"]["gpu_power_w"] = [None if 10 < t < 50 else 280 for t in run["trace"]["t_s"]]

@@ -6,7 +6,7 @@ from typing import Self
 import numpy as np
 
 from .columns import Array, Numbers, require_same_length, to_array, to_times
-from .totals import counter_energy_j, trapezoid_j
+from .totals import MAX_HOLE_S, counter_energy_j, trapezoid_j
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +39,16 @@ class Channel:
         return cls(t_s, counter_j - counter_j[0], np.diff(counter_j) / np.diff(t_s), np.zeros(t_s.size - 1))
 
     def at(self, times_s: Array) -> Array:
-        """Cumulative joules at these instants, NaN outside the sampled range."""
+        """Cumulative joules at these instants, NaN outside the sampled range and inside a hole of over 30 s."""
         left = np.clip(np.searchsorted(self.t_s, times_s, side="right") - 1, 0, self.t_s.size - 2)
-        after_s = times_s - self.t_s[left]
+        after_s, gap_s = times_s - self.t_s[left], self.t_s[left + 1] - self.t_s[left]
         energy_j = self.energy_j[left] + after_s * (self.power_w[left] + self.slope_w_per_s[left] * after_s / 2)
-        return np.where((times_s >= self.t_s[0]) & (times_s <= self.t_s[-1]), energy_j, np.nan)
+        beside = (after_s == 0) | (after_s == gap_s)
+        known = beside | ((after_s > 0) & (after_s < gap_s) & (gap_s <= MAX_HOLE_S))
+        return np.where(known, energy_j, np.nan)
 
     def between(self, start_s: float, end_s: float) -> float | None:
-        """Joules from one instant to another, None unless both lie in the sampled range."""
+        """Joules from one instant to another, None unless both are known."""
         first, last = self.at(np.array([start_s, end_s])).tolist()
         return None if np.isnan(first) or np.isnan(last) else last - first
 
@@ -61,9 +63,10 @@ def item_energies_j(t_s: Numbers, counter_mj: Numbers, starts_s: Numbers, ends_s
     """Energy of each item in J from a counter in mJ, interpolated at the item's start and end.
 
     At each instant the energy is divided equally among the items in flight, so the sum never exceeds the energy
-    of the union of their windows. None for an item that reaches outside the sampled range or in which the counter
-    did not move, and for all items of a counter that fell. Raises ValueError for columns of different length,
-    times that do not rise, or an item that ends before it starts.
+    of the union of their windows. None for an item that reaches outside the sampled range, that has an edge (or the
+    edge of one it shares with) in a hole of over 30 s, or in which the counter did not move, and for all items of a
+    counter that fell. Raises ValueError for columns of different length, times that do not rise, or an item that ends
+    before it starts.
     """
     times, counter = to_times(t_s), to_array(counter_mj, "counter_mj")
     starts, ends = to_array(starts_s, "starts_s"), to_array(ends_s, "ends_s")
@@ -88,8 +91,11 @@ def share_energy_j(channel: Channel, starts_s: Array, ends_s: Array) -> Array:
     edges = np.unique(np.concatenate((starts, ends)))
     energy_j = channel.at(edges)
     in_flight = np.searchsorted(starts, edges, side="right") - np.searchsorted(ends, edges, side="right")
-    shares = np.nan_to_num(np.diff(energy_j)) / np.maximum(in_flight[:-1], 1) * (in_flight[:-1] > 0)
+    steps_j = np.diff(energy_j)
+    shares = np.nan_to_num(steps_j) / np.maximum(in_flight[:-1], 1) * (in_flight[:-1] > 0)
     total = np.where(np.isnan(energy_j), np.nan, np.concatenate(([0.0], np.cumsum(shares)))[: edges.size])
+    unknown_steps = np.concatenate(([0], np.cumsum(np.isnan(steps_j))))
+    first, last = np.searchsorted(edges, starts_s[known]), np.searchsorted(edges, ends_s[known])
     items = np.full(starts_s.size, np.nan)
-    items[known] = total[np.searchsorted(edges, ends_s[known])] - total[np.searchsorted(edges, starts_s[known])]
+    items[known] = np.where(unknown_steps[first] == unknown_steps[last], total[last] - total[first], np.nan)
     return np.where((items == 0) & (ends_s > starts_s), np.nan, items)

@@ -30,8 +30,9 @@ class Reading:
             return None, "hole_over_30_s"
         energy_j = self.channel.between(start_s, end_s)
         if energy_j is None:
-            return None, "window_not_sampled"
-        if self.is_counter and energy_j == 0:
+            sampled = self.channel.t_s[0] <= start_s and end_s <= self.channel.t_s[-1]
+            return None, "hole_over_30_s" if sampled else "window_not_sampled"
+        if self.is_counter and energy_j == 0 and end_s > start_s:
             return None, "counter_stuck"
         return energy_j, None
 
