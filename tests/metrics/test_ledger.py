@@ -73,3 +73,18 @@ def test_a_phase_outside_the_recording_is_unmeasured_with_a_reason():
     figures = recompute_run(run)
     assert (figures.ledger[0].energy_j, figures.ledger[0].reason) == (None, "window_not_sampled")
     assert figures.ledger_difference_pct is None
+
+
+@pytest.mark.parametrize("counter", [True, False])
+def test_a_phase_of_no_length_has_no_energy_and_spoils_no_sum(counter):
+    ledger = [("loaded_idle", 0, 2), ("warmup", 2, 2), ("items", 2, 62), ("tail", 62, 64)]
+    phases = [{"phase": name, "t_start_s": start, "t_end_s": end} for name, start, end in ledger]
+    figures = recompute_run(made_run(seconds=60, watts=280, counter=counter, ledger=phases))
+    assert [entry.energy_j for entry in figures.ledger] == pytest.approx([560, 0, 16_800, 560])
+    assert (figures.ledger[1].mean_w, figures.ledger[1].reason) == (None, None)
+    assert figures.ledger_difference_pct == pytest.approx(0, abs=1e-9)
+
+
+def test_a_phase_that_ends_before_it_starts_is_refused():
+    with pytest.raises(ValueError, match=r"phase load ends at 5.0 s, before it starts at 10.0 s"):
+        recompute_run(made_run(ledger=[{"phase": "load", "t_start_s": 10, "t_end_s": 5}]))

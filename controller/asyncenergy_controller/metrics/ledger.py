@@ -61,12 +61,19 @@ def _phases(recording: Recording) -> list[tuple[str, float, float]]:
     """The phases the run names; without any, what lies before, in and after the items' window."""
     named = recording.run.get("ledger") or []
     if named:
-        return [(str(phase["phase"]), float(phase["t_start_s"]), float(phase["t_end_s"])) for phase in named]
+        return [_span(phase) for phase in named]
     if recording.window is None or not recording.t_s.size:
         return []
     (start_s, end_s), first_s, last_s = recording.window, float(recording.t_s[0]), float(recording.t_s[-1])
     spans = [("lead_in", first_s, start_s), ("items", start_s, end_s), ("tail", end_s, last_s)]
     return [span for span in spans if span[2] > span[1]]
+
+
+def _span(phase: Mapping[str, Any]) -> tuple[str, float, float]:
+    name, start_s, end_s = str(phase["phase"]), float(phase["t_start_s"]), float(phase["t_end_s"])
+    if end_s < start_s:
+        raise ValueError(f"phase {name} ends at {end_s} s, before it starts at {start_s} s")
+    return name, start_s, end_s
 
 
 def _entry(reading: Reading, span: tuple[str, float, float]) -> LedgerEntry:
