@@ -63,6 +63,25 @@ def test_too_few_answers_of_the_wall_are_not_aligned(wall):
     assert align_wall(t_s, gpu_w, wall).reason == "too_few_samples"
 
 
+@pytest.mark.parametrize("skew_s", [-13, -11.5, 11.5, 12, 13, 20])
+@pytest.mark.parametrize("period_s", [60, 100])
+def test_a_skew_beyond_ten_seconds_is_not_taken_for_a_smaller_one(skew_s, period_s):
+    found = align_wall(*recording(skew_s, power=lambda t_s: 90 + 210.0 * (t_s // (period_s / 2) % 2)))
+    assert (found.skew_s, found.reason) == (None, "no_match")
+
+
+@pytest.mark.parametrize("skew_s", [0, 1.5, 3])
+@pytest.mark.parametrize("period_s", [4, 7, 12])
+def test_a_load_that_repeats_itself_fits_at_several_skews_and_tells_none(skew_s, period_s):
+    found = align_wall(*recording(skew_s, power=lambda t_s: 90 + 210.0 * (t_s // (period_s / 2) % 2)))
+    assert (found.skew_s, found.reason) == (None, "ambiguous")
+
+
+def test_a_slow_load_tells_its_skew_though_its_match_falls_slowly():
+    found = align_wall(*recording(3.3, power=lambda t_s: 90 + 210.0 * ((t_s > 5) & (t_s < 55))))
+    assert found.skew_s == pytest.approx(3.3, abs=0.5)
+
+
 def test_a_recorded_square_wave_is_aligned(shared_data):
     samples = json.loads((shared_data / "h200_smollm2_trace.json").read_text())["square_wave_20hz"]
     samples = samples["samples"] if isinstance(samples, dict) else samples

@@ -42,6 +42,7 @@ ENERGY = ("energy", "gpu_energy_mj", "gpu_power_w")
 NO_LAG = {
     "too_few_samples": "a longer --seconds helps",
     "no_edges": "it shows only where the load moves the GPU's power by 20 W",
+    "ambiguous": "the load repeats itself: a longer --seconds helps",
     "no_match": "is this machine plugged into it? A longer --seconds helps",
 }
 DATASET_TASKS = ("gsm8k_platinum", "mmlu_redux", "ifeval")
