@@ -111,6 +111,35 @@ def test_a_foreign_process_during_the_run_costs_tier_a():
     assert recompute_run(run).tier == "B"
 
 
+@pytest.mark.parametrize("readable", [lambda t: t < 98, lambda t: t > 43, lambda t: t < 80 or t > 88])
+def test_a_wall_that_covered_three_quarters_is_judged_by_what_it_covered(readable):
+    # The window lasts from 40 s to 100 s; a plug that answers late has no reading of its end.
+    run = fully_metered()
+    run["trace"]["wall_power_w"] = [
+        w if readable(t) else None for t, w in zip(run["trace"]["t_s"], run["trace"]["wall_power_w"], strict=True)
+    ]
+    figures = recompute_run(run)
+    assert 75 <= figures.wall_coverage_pct < 100
+    assert (figures.wall_above_gpu_pct, figures.tier) == (100, "A")
+
+
+def test_a_wall_that_missed_an_end_and_saw_less_than_the_device_makes_tier_c():
+    run = fully_metered()
+    run["trace"]["wall_power_w"] = [200.0 if t < 98 else None for t in run["trace"]["t_s"]]
+    figures = recompute_run(run)
+    assert (figures.wall_joules, figures.wall_reason) == (None, "window_not_sampled")
+    assert (figures.wall_above_gpu_pct, figures.tier) == (0, "C")
+    assert "In total the wall drew 10,000.00 J, the device 14,000.00 J." in figures.tier_reasons
+
+
+def test_a_wall_that_covered_less_than_three_quarters_makes_tier_c():
+    run = fully_metered()
+    run["trace"]["wall_power_w"] = [350.0 if t < 84 else None for t in run["trace"]["t_s"]]
+    figures = recompute_run(run)
+    assert (figures.tier, len(figures.tier_reasons)) == ("C", 1)
+    assert "covered 73.0 % of the window" in figures.tier_reasons[0]
+
+
 def test_baselines_of_the_bundle_count_for_their_own_machine_and_model():
     run = fully_metered(ledger=[], node_hash="n1", model="m1")
     baselines = [

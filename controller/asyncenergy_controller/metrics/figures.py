@@ -11,7 +11,7 @@ from .columns import Array
 from .costmodel import CostModel, cost_items, fit_or_reason
 from .device import DeviceFigures, device_figures
 from .ledger import LedgerFigures, ledger_figures
-from .readings import EnergyFigures, WallFigures, energy_figures, wall_figures
+from .readings import EnergyFigures, WallFigures, energy_figures, wall_beside_device, wall_figures
 from .recording import Recording
 from .sampling import SamplingFigures, sampling_figures
 from .tiers import Tier, TierEvidence, derive_tier
@@ -76,6 +76,7 @@ def _evidence(
     sampling: SamplingFigures,
     ledger: LedgerFigures,
 ) -> TierEvidence:
+    wall_j, beside_wall_j = wall_beside_device(recording)
     return TierEvidence(
         energy_source=energy.energy_source,
         energy_boundary=recording.run.get("energy_boundary"),
@@ -92,7 +93,8 @@ def _evidence(
         idle_empty_w=ledger.idle_empty_w,
         idle_loaded_w=ledger.idle_loaded_w,
         other_processes=sampling.other_processes,
-        wall_j=wall.wall_joules,
+        wall_j=float(wall_j.sum()) if wall_j.size else None,
+        beside_wall_j=float(beside_wall_j.sum()) if wall_j.size else None,
         wall_coverage_pct=wall.wall_coverage_pct,
         wall_above_gpu_pct=wall.wall_above_gpu_pct,
     )

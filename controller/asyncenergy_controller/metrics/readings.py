@@ -4,8 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .columns import number
-from .energy import Channel
+from .columns import Array, number
 from .recording import Reading, Recording
 from .totals import NAMED_SOURCES, named_source
 
@@ -146,17 +145,20 @@ def _wall_coverage_pct(recording: Recording) -> float | None:
     return float(100 * np.maximum(covered_s, 0)[close].sum() / (end_s - start_s))
 
 
-def _wall_above_device_pct(recording: Recording) -> float | None:
-    """Share of the window's 10 s means in which the wall drew at least what the device did."""
+def wall_beside_device(recording: Recording) -> tuple[Array, Array]:
+    """Joules of the wall and of the device in each 10 s of the window that both cover."""
     wall, device = recording.wall.channel, recording.best.channel
     if wall is None or device is None or recording.window is None:
-        return None
+        return np.empty(0), np.empty(0)
     start_s, end_s = recording.window
     bins = max(1, int((end_s - start_s) // WALL_BIN_S))
     edges_s = np.append(start_s + WALL_BIN_S * np.arange(bins), end_s)
-    excess_j = _steps_j(wall, edges_s) - _steps_j(device, edges_s)
-    return None if np.isnan(excess_j).any() else float(100 * (excess_j >= 0).mean())
+    wall_j, device_j = np.diff(wall.at(edges_s)), np.diff(device.at(edges_s))
+    both = ~np.isnan(wall_j + device_j)
+    return wall_j[both], device_j[both]
 
 
-def _steps_j(channel: Channel, edges_s: np.ndarray) -> np.ndarray:
-    return np.diff(channel.at(edges_s))
+def _wall_above_device_pct(recording: Recording) -> float | None:
+    """Share of the window's 10 s means in which the wall drew at least what the device did."""
+    wall_j, device_j = wall_beside_device(recording)
+    return float(100 * (wall_j >= device_j).mean()) if wall_j.size else None

@@ -15,7 +15,10 @@ MIN_DURATION_S = 60.0
 
 @dataclass(frozen=True, kw_only=True)
 class TierEvidence:
-    """What the tier rests on; None = not known, which never speaks for a run."""
+    """What the tier rests on; None = not known, which never speaks for a run.
+
+    `beside_wall_j` is what the device drew while the wall drew `wall_j`, where that is not the whole window.
+    """
 
     energy_source: str | None
     energy_boundary: str | None = None
@@ -33,6 +36,7 @@ class TierEvidence:
     idle_loaded_w: float | None = None
     other_processes: int | None = None
     wall_j: float | None = None
+    beside_wall_j: float | None = None
     wall_coverage_pct: float | None = None
     wall_above_gpu_pct: float | None = None
 
@@ -72,8 +76,9 @@ def _missing_for_b(e: TierEvidence) -> list[str]:
             f"The wall drew at least what the device did in {_said(e.wall_above_gpu_pct, '%')} of the 10 s means; "
             f"tier B needs {MIN_WALL_ABOVE_GPU_PCT:g} %."
         )
-    if e.wall_j is None or e.best_j is None or e.wall_j < e.best_j:
-        missing.append(f"In total the wall drew {_said(e.wall_j, 'J')}, the device {_said(e.best_j, 'J')}.")
+    device_j = e.best_j if e.beside_wall_j is None else e.beside_wall_j
+    if e.wall_j is None or device_j is None or e.wall_j < device_j:
+        missing.append(f"In total the wall drew {_said(e.wall_j, 'J')}, the device {_said(device_j, 'J')}.")
     return missing
 
 
