@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 from asyncenergy_controller import metrics
-from asyncenergy_controller.errors import MeterUnavailable
+from asyncenergy_controller.errors import DeviceNotFound, MeterUnavailable
 from asyncenergy_controller.meters import amd, processes
 from asyncenergy_controller.meters.amd import AmdMeter
 from asyncenergy_controller.sampler import Trace
@@ -45,7 +45,7 @@ class FakeAmdsmi:
         return self._answer("handles", list(range(len(self.watts))))
 
     def amdsmi_get_gpu_device_uuid(self, handle):
-        return f"{handle}0ff74a1-0000-1000-80ad-5b6d5f8c9bd5"
+        return self._answer(f"uuid {handle}", f"{handle}0ff74a1-0000-1000-80ad-5b6d5f8c9bd5")
 
     def amdsmi_get_gpu_asic_info(self, handle):
         return {"market_name": "AMD Instinct MI210"}
@@ -120,6 +120,40 @@ def test_the_selected_boards_alone_are_summed(install, clock):
     assert AmdMeter("0,2", environ={}, clock=clock).read().gpu_power_w == 700
     assert AmdMeter(environ={"HIP_VISIBLE_DEVICES": "1"}, clock=clock).read().gpu_power_w == 300
     assert AmdMeter("10ff", environ={}, clock=clock).read().gpu_power_w == 300
+
+
+def test_two_cards_that_share_one_identifier_are_both_counted(install, clock, monkeypatch):
+    fake = install(200, 300)
+    monkeypatch.setattr(fake, "amdsmi_get_gpu_device_uuid", lambda handle: "00ff744c-0000-1000-8000-000000000000")
+    assert AmdMeter("0,1", environ={}, clock=clock).read().gpu_power_w == 500
+
+
+def test_graphics_of_the_processor_that_answer_nothing_hide_no_card(install, clock):
+    fake = install(300, 15)
+    fake.fails["uuid 1"] = FakeAmdsmi.AmdSmiException("AMDSMI_STATUS_NOT_SUPPORTED")
+    assert AmdMeter(environ={}, clock=clock).read().gpu_power_w == 300
+    fake.fails["uuid 0"] = FakeAmdsmi.AmdSmiException("AMDSMI_STATUS_NOT_SUPPORTED")
+    with pytest.raises(MeterUnavailable, match="NOT_SUPPORTED"):
+        AmdMeter(environ={}, clock=clock)
+
+
+@pytest.mark.parametrize(("hip_ids", "watts"), [((1, 0), 300), ((0, 1), 200), (("N/A", 0), 300), (("N/A", "N/A"), 200)])
+def test_hips_own_order_decides_what_its_variable_counts(install, clock, hip_ids, watts):
+    fake = install(200, 300)
+    fake.amdsmi_get_gpu_enumeration_info = lambda handle: {"hip_id": hip_ids[handle]}
+    assert AmdMeter(environ={"HIP_VISIBLE_DEVICES": "0"}, clock=clock).read().gpu_power_w == watts
+    assert AmdMeter("0", environ={"HIP_VISIBLE_DEVICES": "1"}, clock=clock).read().gpu_power_w == 200
+
+
+@pytest.mark.parametrize("variable", ["ROCR_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL"])
+def test_an_index_into_what_another_variable_left_is_refused(install, clock, variable):
+    install(200, 300)
+    environ = {variable: "1", "HIP_VISIBLE_DEVICES": "0"}
+    with pytest.raises(DeviceNotFound, match=f"{variable}.*--device"):
+        AmdMeter(environ=environ, clock=clock)
+    assert AmdMeter("1", environ=environ, clock=clock).read().gpu_power_w == 300
+    install(200)
+    assert AmdMeter(environ=environ, clock=clock).read().gpu_power_w == 200
 
 
 @pytest.mark.parametrize(

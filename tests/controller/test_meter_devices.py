@@ -100,6 +100,14 @@ def test_a_slice_is_measured_by_its_board_and_the_info_says_so(three):
     assert "whole board" in info.reasons["device"]
 
 
+def test_an_engine_in_a_slice_that_nobody_named_is_told_of_too(monkeypatch, three):
+    assert "whole board" in NvmlMeter("1", environ={}).info().reasons["device"]
+    assert "whole board" in NvmlMeter("all", environ={}).info().reasons["device"]
+    assert "device" not in NvmlMeter("0", environ={}).info().reasons
+    install(monkeypatch, FakeNvml(FakeBoard(uuid=A, slices=(SLICE,))))
+    assert "whole board" in NvmlMeter(environ={}).info().reasons["device"]
+
+
 def test_a_machine_without_gpus_is_refused(three):
     three.boards.clear()
     with pytest.raises(MeterUnavailable, match="lists no GPU"):

@@ -4,18 +4,20 @@ import contextlib
 import io
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from math import isfinite
 from statistics import fmean
 from typing import Any
 
 from asyncenergy_controller.clock import monotonic
-from asyncenergy_controller.errors import MeterError, MeterUnavailable
+from asyncenergy_controller.errors import DeviceNotFound, MeterError, MeterUnavailable
 from asyncenergy_controller.meters.base import MeterInfo, Reading
 from asyncenergy_controller.meters.devices import Board, select_boards
 from asyncenergy_controller.meters.processes import count_others
 
 VISIBLE = "HIP_VISIBLE_DEVICES"
+RENUMBERING = ("ROCR_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL")
 HELP = "install ROCm's amd-smi-lib, and pip install 'asyncenergy-controller[amd]' of the same version"
 MICRO = 1e6
 POWER_FIELDS = ("socket_power", "current_socket_power", "average_socket_power")
@@ -48,8 +50,11 @@ class AmdMeter:
         self._smi = _open()
         self._clock = clock
         self._own_pids = own_pids
+        environ = os.environ if environ is None else environ
         boards = _list_boards(self._smi)
-        selection = select_boards(boards, device, os.environ if environ is None else environ, VISIBLE)
+        if device is None and VISIBLE in environ:
+            boards = _as_hip_counts(self._smi, boards, environ)
+        selection = select_boards(boards, device, environ, VISIBLE)
         self._boards = selection.boards
         self._reasons = dict(selection.notes)
         self._seen: set[str] = set()
@@ -175,19 +180,36 @@ def _open() -> Any:
 
 
 def _list_boards(smi: Any) -> list[Board]:
+    """Every GPU that answers; one that doesn't (a processor's own graphics may not) hides no other."""
+    boards, why = [], []
     try:
         handles = smi.amdsmi_get_processor_handles()
-        return [
-            Board(
-                index,
-                smi.amdsmi_get_gpu_device_uuid(handle),
-                smi.amdsmi_get_gpu_asic_info(handle)["market_name"],
-                handle,
-            )
-            for index, handle in enumerate(handles)
-        ]
-    except (smi.AmdSmiException, KeyError) as error:
+    except smi.AmdSmiException as error:
         raise MeterUnavailable(f"AMD GPUs cannot be listed: {_one_line(error)}") from error
+    for index, handle in enumerate(handles):
+        try:
+            name = smi.amdsmi_get_gpu_asic_info(handle)["market_name"]
+            boards.append(Board(index, smi.amdsmi_get_gpu_device_uuid(handle), name, handle))
+        except (smi.AmdSmiException, KeyError) as error:
+            why.append(_one_line(error))
+    if why and not boards:
+        raise MeterUnavailable(f"AMD GPUs cannot be listed: {'; '.join(why)}")
+    return boards
+
+
+def _as_hip_counts(smi: Any, boards: list[Board], environ: Mapping[str, str]) -> list[Board]:
+    """Number the boards as HIP does, whose order need not be amd-smi's. Earlier releases of amdsmi don't tell it."""
+    if len(boards) > 1 and (renumbering := [name for name in RENUMBERING if name in environ]):
+        raise DeviceNotFound(
+            f"{VISIBLE}={environ[VISIBLE]} counts among what {' and '.join(renumbering)} left visible: say with "
+            "--device which GPU the engine uses, counted as amd-smi does"
+        )
+    try:
+        hip_ids = [smi.amdsmi_get_gpu_enumeration_info(board.handle)["hip_id"] for board in boards]
+    except (smi.AmdSmiException, AttributeError, KeyError):
+        return boards
+    known = [(board, hip_id) for board, hip_id in zip(boards, hip_ids, strict=True) if isinstance(hip_id, int)]
+    return [replace(board, index=hip_id) for board, hip_id in known] or boards
 
 
 def _number(value: Any) -> float:

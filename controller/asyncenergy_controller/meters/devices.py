@@ -1,6 +1,6 @@
 """Which GPUs are meant: by index, by identifier, or as the environment of the vendor's runtime says."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -42,12 +42,19 @@ def select_boards(
     if not boards:
         raise MeterUnavailable("the driver is loaded but lists no GPU")
     if device == ALL:
-        return Selection(tuple(boards))
+        return _selection(boards)
     if device is not None:
         return _select(_entries(device), boards)
     if variable in environ:
         return _select(_visible_entries(variable, boards, environ), boards)
-    return Selection((_only(boards, variable),))
+    return _selection([_only(boards, variable)])
+
+
+def _selection(boards: Iterable[Board]) -> Selection:
+    """The boards in their order, each once: by index, since some cards of AMD share one identifier."""
+    chosen = {board.index: board for board in boards}
+    notes = {"device": MIG_NOTE} if any(board.slices for board in chosen.values()) else {}
+    return Selection(tuple(board for _, board in sorted(chosen.items())), notes)
 
 
 def _only(boards: Sequence[Board], variable: str) -> Board:
@@ -89,9 +96,7 @@ def _refuse_unclear_order(entries: list[str], boards: Sequence[Board], environ: 
 
 
 def _select(entries: list[str], boards: Sequence[Board]) -> Selection:
-    chosen = {board.uuid: board for board in (_find(entry, boards) for entry in entries)}
-    notes = {"device": MIG_NOTE} if any(entry.upper().startswith("MIG-") for entry in entries) else {}
-    return Selection(tuple(sorted(chosen.values(), key=lambda board: board.index)), notes)
+    return _selection(_find(entry, boards) for entry in entries)
 
 
 def _find(entry: str, boards: Sequence[Board]) -> Board:
