@@ -1,5 +1,6 @@
 """Wall plugs: the watts they say, or a sentence that says why there are none."""
 
+import json
 import time
 from types import SimpleNamespace
 
@@ -7,7 +8,7 @@ import pytest
 from asyncenergy_controller.errors import MeterError, MeterUnavailable, UsageError
 from asyncenergy_controller.meters.plugs import kasa
 from asyncenergy_controller.meters.plugs.http import PlugHttp
-from asyncenergy_controller.meters.plugs.select import open_wall_meter
+from asyncenergy_controller.meters.plugs.select import open_switch, open_wall_meter
 
 from .fakes_plugs import Answer, FakePlug
 
@@ -92,6 +93,26 @@ def test_of_several_outlets_one_must_be_named(plug, opened):
     for channel in ("", "#0", "#3", "#x"):
         with pytest.raises(MeterError, match="2 outlets"):
             opened(f"tasmota:{plug.address}{channel}").read_w()
+
+
+def test_a_total_of_all_outlets_is_not_the_energy_of_one(plug):
+    switch = open_switch(f"tasmota:{plug.address}#2")
+    plug.answer = Answer(TASMOTA.replace('"Power":187', '"Power":[10,187]'))
+    with pytest.raises(MeterError, match="SetOption129"):
+        switch.energy_wh()
+    split = TASMOTA.replace('"Power":187', '"Power":[10,187]').replace('"Total":3.705', '"Total":[1.2,2.505]')
+    plug.answer = Answer(split)
+    assert switch.energy_wh() == 2505
+    switch.close()
+
+
+@pytest.mark.parametrize(("channel", "answer"), [("", "POWER"), ("", "POWER1"), ("#1", "POWER"), ("#2", "POWER2")])
+def test_a_tasmota_is_switched_however_it_numbers_its_outlets(plug, channel, answer):
+    switch = open_switch(f"tasmota:{plug.address}{channel}")
+    plug.answer = Answer(json.dumps({answer: "ON"}))
+    switch.turn_on()
+    assert switch.is_on()
+    switch.close()
 
 
 @pytest.mark.parametrize(("state", "unit", "watts"), [("312.4", "W", 312.4), ("1.5", "kW", 1500), ("3e5", "mW", 300)])
@@ -209,8 +230,10 @@ class FakeKasa:
 
     Module = SimpleNamespace(Energy="Energy")
 
-    def __init__(self, watts=42.5, modules=True):
+    def __init__(self, watts=42.5, modules=True, children=()):
         self.Device = self.Discover = self
+        self.children = children
+        self.is_on = True
         self.energy = SimpleNamespace(current_consumption=watts)
         self.modules = {"Energy": self.energy} if modules else {}
         self.calls = []
@@ -223,6 +246,9 @@ class FakeKasa:
     async def discover_single(self, host, *, username, password):
         self.calls.append(("discover", host, username, password))
         return self if password == "right" else None
+
+    async def turn_off(self):
+        self.is_on = False
 
     async def update(self):
         self.calls.append(("update",))
@@ -275,6 +301,28 @@ def test_a_kasa_plug_without_a_meter_says_so(install_kasa, opened):
     install_kasa(FakeKasa(modules=False))
     with pytest.raises(MeterError, match="no energy meter"):
         opened("kasa:10.0.0.7").read_w()
+
+
+def test_of_a_kasa_strip_the_named_outlet_alone_is_read_and_switched(install_kasa, opened):
+    outlets = [FakeKasa(10), FakeKasa(187.5)]
+    install_kasa(FakeKasa(197.5, children=outlets))
+    assert opened("kasa:10.0.0.7#2").read_w() == 187.5
+    switch = open_switch("kasa:10.0.0.7#2")
+    switch.turn_off()
+    assert [outlet.is_on for outlet in outlets] == [True, False]
+    assert not switch.is_on()
+    switch.close()
+
+
+@pytest.mark.parametrize("channel", ["", "#0", "#3", "#x"])
+def test_a_kasa_strip_is_never_read_or_switched_as_a_whole(install_kasa, channel):
+    strip = install_kasa(FakeKasa(197.5, children=[FakeKasa(10), FakeKasa(187.5)]))
+    switch = open_switch(f"kasa:10.0.0.7{channel}")
+    for ask in (switch.turn_off, switch.is_on, switch.energy_wh):
+        with pytest.raises(MeterError, match="2 outlets"):
+            ask()
+    assert strip.is_on
+    switch.close()
 
 
 def test_kasa_without_its_extra_names_it(monkeypatch):

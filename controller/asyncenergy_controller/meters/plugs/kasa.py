@@ -19,17 +19,18 @@ def _kasa() -> Any:
 
 
 class KasaPlug:
-    """A plug, and its energy meter where it has one."""
+    """A plug or one outlet of a strip, and its energy meter where it has one."""
 
     name = "kasa"
 
     def __init__(self, address: str, channel: str = "", secret: str | None = None) -> None:
-        """`secret` is `e-mail:password` of the TP-Link account, which newer plugs ask for."""
+        """`channel` counts from 1 on strips; `secret` is `e-mail:password` of the account, which newer plugs want."""
         try:
             self._kasa = _kasa()
         except ImportError as error:
             raise MeterUnavailable("Kasa plugs need pip install 'asyncenergy-controller[plugs]'") from error
         self._address = address
+        self._channel = channel
         self._secret = secret
         self._device: Any = None
         self._runner = asyncio.Runner()
@@ -67,17 +68,26 @@ class KasaPlug:
             raise MeterError(f"{self._plug} cannot be read: {type(error).__name__}: {error}") from error
 
     async def _metered(self, name: str) -> Any:
-        meter = (await self._updated()).modules.get(self._kasa.Module.Energy)
+        meter = (await self._outlet()).modules.get(self._kasa.Module.Energy)
         if meter is None:
             raise MeterError(f"{self._plug} has no energy meter")
         return getattr(meter, name, None)
 
     async def _turn(self, *, on: bool) -> None:
-        device = await self._updated()
-        await asyncio.wait_for(device.turn_on() if on else device.turn_off(), LIMIT_S)
+        outlet = await self._outlet()
+        await asyncio.wait_for(outlet.turn_on() if on else outlet.turn_off(), LIMIT_S)
 
     async def _state(self) -> Any:
-        return (await self._updated()).is_on
+        return (await self._outlet()).is_on
+
+    async def _outlet(self) -> Any:
+        """What the strip itself says is of all its outlets, and what it is told goes to all."""
+        device = await self._updated()
+        outlets = list(getattr(device, "children", ())) or [device]
+        number = self._channel or ("1" if len(outlets) == 1 else "")
+        if not number.isdecimal() or not 1 <= int(number) <= len(outlets):
+            raise MeterError(f"{self._plug} has {len(outlets)} outlets: add #1 to #{len(outlets)} to its address")
+        return outlets[int(number) - 1]
 
     async def _updated(self) -> Any:
         if self._device is None:

@@ -19,7 +19,7 @@ class TasmotaPlug:
         self._login = {"user": "admin", "password": secret} if secret else {}
 
     def read_w(self) -> float:
-        return running_w(self._sensor("Power"), self._plug)
+        return running_w(self._one_of(at(self._energy(), "Power")), self._plug)
 
     def turn_on(self, at_most_s: float | None = None) -> None:
         """Its timer is a lasting setting of the plug, so it is left alone."""
@@ -32,29 +32,36 @@ class TasmotaPlug:
         return self._power("")
 
     def energy_wh(self) -> float:
-        return counted_wh(self._sensor("Total"), self._plug, wh_per_unit=1000)
+        energy = self._energy()
+        total = at(energy, "Total")
+        if isinstance(at(energy, "Power"), list) and not isinstance(total, list):
+            raise MeterError(f"{self._plug} counts all its outlets together: `SetOption129 1` there counts each apart")
+        return counted_wh(self._one_of(total), self._plug, wh_per_unit=1000)
 
     @property
     def _plug(self) -> str:
         return f"Tasmota at {self._http.url}"
 
-    def _sensor(self, name: str) -> Any:
-        value = at(self._ask("Status 8"), "StatusSNS", "ENERGY", name)
-        return self._one_of(value) if isinstance(value, list) else value
+    def _energy(self) -> Any:
+        return at(self._ask("Status 8"), "StatusSNS", "ENERGY")
 
     def _power(self, state: str) -> bool:
         """Set the state, or only ask for it, and return what the plug says it is now."""
         answer = self._ask(f"Power{self._channel} {state}".rstrip())
-        said = at(answer, f"POWER{self._channel}") or at(answer, "POWER")  # with one outlet it drops the number
+        # With one outlet it drops the number, or adds one where its SetOption26 is on.
+        said = at(answer, f"POWER{self._channel or 1}") or at(answer, "POWER")
         return switched({"ON": True, "OFF": False}.get(str(said)), self._plug)
 
     def _ask(self, command: str) -> Any:
         return self._http.get_json("/cm", cmnd=command, **self._login)[0]
 
-    def _one_of(self, powers: list[float]) -> float:
-        if not self._channel.isdecimal() or not 1 <= int(self._channel) <= len(powers):
-            raise MeterError(f"the plug has {len(powers)} outlets: add #1 to #{len(powers)} to its address")
-        return powers[int(self._channel) - 1]
+    def _one_of(self, values: Any) -> Any:
+        """The outlet's own value where the plug tells one of each outlet."""
+        if not isinstance(values, list):
+            return values
+        if not self._channel.isdecimal() or not 1 <= int(self._channel) <= len(values):
+            raise MeterError(f"the plug has {len(values)} outlets: add #1 to #{len(values)} to its address")
+        return values[int(self._channel) - 1]
 
     def close(self) -> None:
         self._http.close()
