@@ -167,6 +167,23 @@ def test_a_broken_column_is_named(table, name, values, message):
         recompute_run(run)
 
 
+@pytest.mark.parametrize("name", ["counter_period_s", "cpu_energy_range_uj"])
+@pytest.mark.parametrize("value", ["0.1", [0.1], {"s": 0.1}, True, -0.1, 1e-320, float("inf"), float("nan")])
+def test_a_sensors_number_that_is_none_is_named(name, value):
+    run = made_run(sensor={name: value})
+    run["trace"]["cpu_energy_uj"] = [float(i % 7) for i in steps(run)]
+    with pytest.raises(ValueError, match=f"sensor.{name} must be a number over 0, got"):
+        recompute_run(run)
+
+
+@pytest.mark.parametrize("unknown", [None, 0])
+def test_what_a_sensor_does_not_tell_is_unknown(unknown):
+    run = made_run(sensor={"counter_period_s": unknown, "cpu_energy_range_uj": unknown})
+    run["trace"]["cpu_energy_uj"] = [float(i % 7) for i in steps(run)]
+    figures = recompute_run(run)
+    assert (figures.phase_lock_r, figures.cpu_reason) == (None, "range_unknown")
+
+
 def test_times_that_do_not_rise_are_refused():
     run = made_run()
     run["trace"]["t_s"][7] = run["trace"]["t_s"][6]

@@ -43,7 +43,8 @@ def recompute_run(run: Mapping[str, Any], *, baselines: Sequence[Mapping[str, An
 
     A column of numbers may be a list or an array, where NaN is missing. `baselines` are the bundle's: used where the
     run's own ledger holds no idle phase. Claimed figures in the run are not read. Raises ValueError for columns of
-    different length, times that do not rise, an item or phase that ends before it starts, or scores outside 0..1.
+    different length, times that do not rise, an item or phase that ends before it starts, scores outside 0..1,
+    or a number of the sensor that is none.
     """
     recording = Recording.of(run)
     energy, answers, speed = energy_figures(recording), answer_figures(recording), speed_figures(recording)

@@ -11,6 +11,7 @@ from .columns import Array, to_array, to_times
 from .energy import Channel
 from .totals import MAX_HOLE_S, CounterReading, counter_energy_j, unwrap_uj, wrapping_counter_energy_j
 
+SMALLEST_OF_A_SENSOR = 1e-6
 POWER_COLUMNS = frozenset({"gpu_power_w", "gpu_power_instant_w", "wall_power_w"})
 
 
@@ -101,10 +102,15 @@ class Recording:
         inside = self.sample(name)[first:last]
         return inside[~np.isnan(inside)]
 
-    @property
-    def sensor(self) -> Mapping[str, Any]:
-        """What the box said of its own meters."""
-        return self.run.get("sensor") or {}
+    def sensor(self, name: str) -> float | None:
+        """A number that the box gave of its own meters, None where it has none. Raises ValueError for anything else."""
+        value = (self.run.get("sensor") or {}).get(name)
+        if value is None or value == 0:
+            return None
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        if not is_number or not SMALLEST_OF_A_SENSOR <= value < np.inf:
+            raise ValueError(f"sensor.{name} must be a number over 0, got {value!r}")
+        return float(value)
 
     @cached_property
     def integration(self) -> Reading:
@@ -127,7 +133,7 @@ class Recording:
     @cached_property
     def cpu_counter(self) -> Reading:
         """The CPU package's counter, wraps corrected."""
-        range_uj, readings_uj = self.sensor.get("cpu_energy_range_uj"), self.sample("cpu_energy_uj").tolist()
+        range_uj, readings_uj = self.sensor("cpu_energy_range_uj"), self.sample("cpu_energy_uj").tolist()
         unwrapped, void = unwrap_uj(readings_uj, range_uj)
         if void:
             return Reading(None, void, is_counter=True)

@@ -45,7 +45,7 @@ def sampling_figures(recording: Recording) -> SamplingFigures:
         thermal_throttle_pct=share_with_bits_pct(masks, THERMAL_THROTTLE),
         power_cap_throttle_pct=share_with_bits_pct(masks, SW_POWER_CAP),
         other_processes=int(others.max()) if others.size else None,
-        phase_lock_r=phase_lock_r(recording.item("t_start_s"), recording.sensor.get("counter_period_s")),
+        phase_lock_r=phase_lock_r(recording.item("t_start_s"), recording.sensor("counter_period_s")),
     )
 
 
