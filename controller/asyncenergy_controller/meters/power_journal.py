@@ -3,11 +3,12 @@
 import json
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from asyncenergy_controller.errors import ControllerError
-from asyncenergy_controller.files import write_atomically
+from asyncenergy_controller.files import lock, make_folders, write_atomically
 from asyncenergy_controller.liveness import still_runs
 
 
@@ -47,6 +48,17 @@ class Journal:
 
     def paths(self) -> Iterator[Path]:
         yield from sorted(self._folder.glob("*.json"))
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """While no other process looks whether a board is free, or heals one."""
+        make_folders(self._folder)
+        held = lock(self._folder / ".lock", wait=True)
+        try:
+            yield
+        finally:
+            if held:
+                held.close()
 
     def read(self, uuid: str) -> Entry | None:
         """Return the board's entry, None where it has none. Raises JournalBroken."""

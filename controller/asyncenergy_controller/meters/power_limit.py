@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -90,34 +91,51 @@ class PowerControl:
         """Set the limit of every board. Raises WriteRefused, and then the boards are as they were found."""
         self._check(watts)
         limit_mw = round(1000 * watts)
-        for board in self._boards:
-            entry = self._entry(board)
-            intended = replace(entry, set_mw=(*entry.set_mw, limit_mw))
-            self._change(board, intended, partial(write_power_limit, self._nvml, board, limit_mw))
-            self._keep(board, limit_mw)
+        with self._journal.alone():
+            self._refuse_others()
+            for board in self._boards:
+                entry = self._entry(board)
+                intended = replace(entry, set_mw=(*entry.set_mw, limit_mw))
+                self._change(board, intended, partial(write_power_limit, self._nvml, board, limit_mw))
+                self._keep(board, limit_mw)
 
     def lock_clock_mhz(self, clock_mhz: int) -> None:
         """Lock the clock of every board. Raises WriteRefused, and then the boards are as they were found.
 
         A lock that the owner had set cannot be seen, and is gone afterwards.
         """
-        self._refuse_others()
-        for board in self._boards:
-            intended = replace(self._entry(board), clock_locked=True)
-            self._change(board, intended, partial(write_clock_lock, self._nvml, board, clock_mhz))
+        with self._journal.alone():
+            self._refuse_others()
+            for board in self._boards:
+                intended = replace(self._entry(board), clock_locked=True)
+                self._change(board, intended, partial(write_clock_lock, self._nvml, board, clock_mhz))
 
     def restore(self) -> None:
-        """Put every board back that this process changed. Raises WriteRefused; then the journal stays for healing."""
-        for board in self._boards:
-            entry = self._journal.read(board.uuid)
-            if entry is not None and entry.is_ours():
-                _put_back(self._nvml, self._journal, board, entry)
+        """Put every board back that this process changed, each whatever becomes of the others.
+
+        Raises WriteRefused where one could not be; its journal stays for healing.
+        """
+        with ExitStack() as each:
+            for board in self._boards:
+                each.callback(self._restore, board)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.restore()
+
+    def _restore(self, board: Board) -> None:
+        entry = self._journal.read(board.uuid)
+        if entry is None or not entry.is_ours():
+            return
+        try:
+            _put_back(self._nvml, self._journal, board, entry)
+        except WriteRefused as error:
+            raise WriteRefused(
+                f"{board.name} could not be put back: {error.message}. The next start tries again. {_by_hand(entry)}",
+                reason=error.reason,
+            ) from error
 
     def _entry(self, board: Board) -> Entry:
         """Return what the journal knows of the board, or what it is to know from now on."""
@@ -148,9 +166,12 @@ class PowerControl:
             raise
 
     def _keep(self, board: Board, limit_mw: int) -> None:
+        """Refuse what the driver made of our limit: it is ours as well, and must not be taken for somebody else's."""
         try:
             _verify(self._nvml, board, limit_mw)
         except WriteRefused:
+            entry = self._entry(board)
+            self._journal.write(replace(entry, set_mw=(*entry.set_mw, _limit_mw(self._nvml, board))))
             self.restore()
             raise
 
@@ -194,7 +215,7 @@ def heal_leftovers(journal_folder: Path) -> list[Healing]:
 
 
 def _heal(journal: Journal, path: Path) -> Healing | None:
-    """Heal one leftover; None where its process still runs."""
+    """Heal one leftover; None where its process still runs, or another start has healed it meanwhile."""
     try:
         entry = load(path)
     except JournalBroken as error:
@@ -202,29 +223,40 @@ def _heal(journal: Journal, path: Path) -> Healing | None:
     if entry.is_alive():
         return None
     try:
-        nvml = open_nvml()
-        board = next((board for board in list_boards(nvml) if board.uuid == entry.uuid), None)
-        if board is None:
-            return Healing(False, f"{entry.name} was changed by an interrupted run, and is not in this machine now")
-        return Healing(True, f"{entry.name}: {_put_back(nvml, journal, board, entry)}")
-    except (MeterUnavailable, WriteRefused) as error:
-        return Healing(
-            False, f"{entry.name} may still be as an interrupted run left it: {error.message}. {_by_hand(entry)}"
-        )
+        with journal.alone():
+            return _heal_entry(journal, entry) if journal.read(entry.uuid) == entry else None
+    except (MeterUnavailable, WriteRefused, OSError) as error:
+        why = str(error).removesuffix(".")
+        return Healing(False, f"{entry.name} may still be as an interrupted run left it: {why}. {_by_hand(entry)}")
+
+
+def _heal_entry(journal: Journal, entry: Entry) -> Healing:
+    nvml = open_nvml()
+    board = next((board for board in list_boards(nvml) if board.uuid == entry.uuid), None)
+    if board is None:
+        return Healing(False, f"{entry.name} was changed by an interrupted run, and is not in this machine now")
+    return Healing(True, f"{entry.name}: {_put_back(nvml, journal, board, entry)}")
 
 
 def _put_back(nvml: Any, journal: Journal, board: Board, entry: Entry) -> str:
-    """Undo an entry and forget it. A limit that somebody else has set since is theirs. Returns what was done."""
-    if entry.clock_locked:
-        write_clock_reset(nvml, board)
+    """Undo an entry and forget it. Returns what was done."""
+    try:
+        done = _put_limit_back(nvml, board, entry)
+    finally:  # neither may keep the other from being undone
+        if entry.clock_locked:
+            write_clock_reset(nvml, board)
+    journal.clear(entry.uuid)
+    return f"{done}; its clock is free again" if entry.clock_locked else done
+
+
+def _put_limit_back(nvml: Any, board: Board, entry: Entry) -> str:
+    """A limit that somebody else has set since is theirs."""
     found_mw = _limit_mw(nvml, board)
     if not any(_same(found_mw, ours_mw) for ours_mw in entry.set_mw):
-        journal.clear(entry.uuid)
         return f"the power limit is {found_mw / 1000:g} W, which no run of ours has set, and stays"
     if not _same(found_mw, entry.restore_mw):
         write_power_limit(nvml, board, entry.restore_mw)
         _verify(nvml, board, entry.restore_mw)
-    journal.clear(entry.uuid)
     return f"the power limit was {found_mw / 1000:g} W and is {entry.restore_mw / 1000:g} W again"
 
 
