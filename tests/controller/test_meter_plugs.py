@@ -87,6 +87,12 @@ def test_a_tasmota_password_goes_along_and_stays_out_of_messages_and_logs(plug, 
     assert "hunter2" not in str(caught.value) + caplog.text
 
 
+def test_an_older_tasmota_that_refuses_in_a_good_answer_is_quoted(plug, opened):
+    plug.answer = Answer('{"WARNING":"Need user=<username>&password=<password>"}')
+    with pytest.raises(MeterError, match="Need user=<username>"):
+        opened(f"tasmota:{plug.address}").read_w()
+
+
 def test_of_several_outlets_one_must_be_named(plug, opened):
     plug.answer = Answer(TASMOTA.replace('"Power":187', '"Power":[10,187]'))
     assert opened(f"tasmota:{plug.address}#2").read_w() == 187

@@ -53,7 +53,10 @@ class TasmotaPlug:
         return switched({"ON": True, "OFF": False}.get(str(said)), self._plug)
 
     def _ask(self, command: str) -> Any:
-        return self._http.get_json("/cm", cmnd=command, **self._login)[0]
+        answer, _ = self._http.get_json("/cm", cmnd=command, **self._login)
+        if warning := at(answer, "WARNING"):  # older firmware refuses with a good status, in its own language
+            raise MeterError(f"{self._plug} answered only {warning!r}")
+        return answer
 
     def _one_of(self, values: Any) -> Any:
         """The outlet's own value where the plug tells one of each outlet."""
