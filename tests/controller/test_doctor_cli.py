@@ -182,6 +182,13 @@ def test_a_gpu_without_energy_is_not_reported_as_a_meter(tmp_path, engine, monke
         assert "instant" not in named(report, name)["found"]
 
 
+def test_a_meter_that_opens_and_measures_nothing_is_no_meter(tmp_path, engine, monkeypatch):
+    stuck = fakes_nvml.FakeBoard(energy_j=fakes_nvml.flat(0))
+    fakes_nvml.install(monkeypatch, fakes_nvml.FakeNvml(stuck, clock=time.monotonic))
+    report = Box(tmp_path, engine.url).json("doctor", "--meter", "nvml", "--seconds", "0.3", code=ExitCode.NO_METER)
+    assert states(report) | {"meter": "ok", "drift idle": "fail"} == states(report)
+
+
 def test_beside_a_metered_amd_gpu_no_other_cards_limit_is_spoken_of(tmp_path, engine, monkeypatch):
     monkeypatch.setattr("asyncenergy_controller.meters.amd._amdsmi", lambda: FakeAmdsmi(time.monotonic))
     fakes_nvml.install(monkeypatch, fakes_nvml.FakeNvml(clock=time.monotonic))

@@ -45,6 +45,7 @@ NO_LAG = {
     "ambiguous": "the load repeats itself: a longer --seconds helps",
     "no_match": "is this machine plugged into it? A longer --seconds helps",
 }
+NO_ENERGY = "its counter stands still: a newer driver or another --meter may do better"
 DATASET_TASKS = ("gsm8k_platinum", "mmlu_redux", "ifeval")
 
 
@@ -57,9 +58,9 @@ class Report:
 
     @property
     def exit_code(self) -> ExitCode:
-        """NO_METER before NO_ENGINE; everything else is advice."""
+        """NO_METER, also where one was opened and gave nothing, before NO_ENGINE; everything else is advice."""
         failed = {check.name for check in self.checks if check.state == "fail"}
-        if "meter" in failed:
+        if failed & {"meter", "drift idle", "drift loaded"}:
             return ExitCode.NO_METER
         return ExitCode.NO_ENGINE if "engine" in failed else ExitCode.OK
 
@@ -242,7 +243,7 @@ def _drift_check(load: str, found: Window, sensor: dict[str, Any]) -> Check:
     if found.drift_pct is None:
         one = found.counter_j if found.counter_j is not None else found.integrated_j
         if one is None:
-            return Check(name, "fail", "neither counter nor power gave energy over the window", "see the meter's lines")
+            return Check(name, "fail", "neither counter nor power gave energy over the window", NO_ENERGY)
         said = f"{one:.1f} J by one channel alone, nothing to compare it with"
         return Check(name, "warn", said, "a wall plug (--wall) would be a second reading")
     said = f"counter {found.counter_j:.1f} J, integrated power {found.integrated_j:.1f} J, {found.drift_pct:+.2f} %"
