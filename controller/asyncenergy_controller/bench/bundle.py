@@ -8,6 +8,7 @@ from typing import Any
 from asyncenergy_controller import clock, metrics
 from asyncenergy_controller.bench.machine import public_name
 from asyncenergy_controller.bench.phases import ledger_of, load_profile, session_baselines, trace_of
+from asyncenergy_controller.bench.plan import bundle_settings
 from asyncenergy_controller.bench.store import ItemRow, Part, RunDir
 from asyncenergy_controller.bench.wall import wall_aligned
 from asyncenergy_controller.errors import ControllerError
@@ -16,7 +17,6 @@ from asyncenergy_controller.wire import SHIPPED_ANSWER_TASKS, WireError, parse_b
 
 BUNDLE_VERSION = "3"
 ROW_VERSION = "4"
-NAMED_SETTINGS = ("cuda_graphs", "kv_cache")
 
 
 class BundleRefused(ControllerError):
@@ -119,14 +119,13 @@ def _thinking_mode(unit: dict[str, Any], engine: dict[str, Any]) -> str | None:
 
 
 def _settings(header: dict[str, Any]) -> dict[str, Any]:
-    unit, engine, given = header["unit"], header["engine"], dict(header["unit"]["settings"])
+    unit, engine = header["unit"], header["engine"]
     settings = {
         "reasoning_effort": unit["reasoning_effort"],
         "ctx_size": engine["ctx_size"],
         "prefix_cache": engine["prefix_cache"],
         "arith_level": header["task"]["level"],
-        **{name: given.pop(name, None) for name in NAMED_SETTINGS},
-        "extra": given,
+        **bundle_settings(unit["settings"]),
     }
     return {name: value for name, value in settings.items() if value not in (None, {})}
 

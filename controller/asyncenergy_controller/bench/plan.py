@@ -1,8 +1,8 @@
 """What a benchmark is going to do: suites as data, and the units that a run is made of."""
 
 import random
-from collections.abc import Iterable, Sequence
-from typing import Literal
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -10,6 +10,7 @@ SEED = 1234
 SUITES = ("smoke", "quick", "calibrate", "reference", "run", "sweep")
 Thinking = Literal["on", "off", "default"]
 SettingValue = str | float | bool
+NAMED_SETTINGS = ("cuda_graphs", "kv_cache")
 
 
 class Timings(BaseModel):
@@ -32,7 +33,7 @@ class Unit(BaseModel):
     n_shot: int | None = Field(None, ge=0, le=64)
     level: int | None = Field(None, ge=1)
     max_tokens: int | None = Field(None, ge=1)
-    temperature: float = Field(0.0, ge=0)
+    temperature: float = Field(0.0, ge=0, allow_inf_nan=False)
     concurrency: int = Field(1, ge=1, le=4096)
     thinking: Thinking = "off"
     reasoning_effort: str | None = None
@@ -72,12 +73,18 @@ class Plan(BaseModel):
     units: tuple[Unit, ...] = Field(min_length=1)
     seed: int = SEED
     timings: Timings = Timings()
-    time_limit_s: float | None = Field(None, gt=0)
+    time_limit_s: float | None = Field(None, gt=0, allow_inf_nan=False)
     pinned: Pinned | None = None
 
     @property
     def n_items(self) -> int:
         return sum(unit.n_items for unit in self.units)
+
+
+def bundle_settings(given: Mapping[str, SettingValue]) -> dict[str, Any]:
+    """What `--set` gave as a bundle holds it: some settings have a place of their own."""
+    named = {name: given[name] for name in NAMED_SETTINGS if name in given}
+    return {**named, "extra": {name: value for name, value in given.items() if name not in named}}
 
 
 def item_order(indices: Sequence[int], *, seed: int, unit: Unit, after: int | None = None) -> list[int]:

@@ -1,19 +1,41 @@
 """From options to a plan."""
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
 import typer
+from pydantic import ValidationError
 
-from asyncenergy_controller.bench.plan import SEED, Plan, SettingValue, Thinking, Timings, Unit
+from asyncenergy_controller.bench.plan import (
+    SEED,
+    Plan,
+    SettingValue,
+    Thinking,
+    Timings,
+    Unit,
+    bundle_settings,
+)
 from asyncenergy_controller.bench.suites import SMALL_ITEMS
 from asyncenergy_controller.cli.options import Measuring
 from asyncenergy_controller.errors import UsageError
 from asyncenergy_controller.settings import Settings
+from asyncenergy_controller.wire import WireError, refuse_private
+from asyncenergy_controller.wire.runs import RunSettings
 
 SMALL = "small"
 DEFAULT_ITEMS = 40
+OPTIONS = {
+    "power_cap": "--caps",
+    "clock_lock_mhz": "--clocks",
+    "time_limit_s": "--time-limit",
+    "cuda_graphs": "--set cuda_graphs",
+    "kv_cache": "--set kv_cache",
+    "extra": "--set",
+}
+"""Where the option has another name than what it becomes."""
 SweptSuite = Literal["smoke", "quick", "reference"]
 
 
@@ -33,32 +55,58 @@ class Choice:
     ] = None
 
     def unit(self) -> Unit:
-        """40 questions of the task, unless --items says otherwise."""
-        return Unit(
-            task=self.task,
-            n_items=DEFAULT_ITEMS,
-            level=self.level,
-            dataset_revision=self.dataset_revision,
-            n_shot=self.n_shot,
-            thinking=self.thinking,
-            reasoning_effort=self.reasoning_effort,
-            temperature=self.temperature,
-            settings=setting_pairs(self.set_ or ()),
-        )
+        """40 questions of the task, unless --items says otherwise. Raises UsageError."""
+        with _usage_errors():
+            return Unit(
+                task=self.task,
+                n_items=DEFAULT_ITEMS,
+                level=self.level,
+                dataset_revision=self.dataset_revision,
+                n_shot=self.n_shot,
+                thinking=self.thinking,
+                reasoning_effort=self.reasoning_effort,
+                temperature=self.temperature,
+                settings=setting_pairs(self.set_ or ()),
+            )
 
 
 def adjusted(plan: Plan, options: Measuring, settings: Settings) -> Plan:
-    """The plan with what the person asked for instead of its defaults."""
+    """The plan with what the person asked for instead of its defaults. Raises UsageError."""
     asked = {"concurrency": options.concurrency, "max_tokens": options.max_tokens, "n_items": n_items(options.items)}
     changes = {name: value for name, value in asked.items() if value is not None}
-    return plan.model_copy(
-        update={
-            "units": tuple(Unit.model_validate(unit.model_dump() | changes) for unit in plan.units),
-            "seed": SEED if options.seed is None else options.seed,
-            "time_limit_s": options.time_limit,
-            "timings": Timings(idle_s=settings.idle_s, lead_in_s=settings.lead_in_s),
-        }
-    )
+    with _usage_errors():
+        planned = Plan.model_validate(
+            plan.model_dump()
+            | {
+                "units": [unit.model_dump() | changes for unit in plan.units],
+                "seed": SEED if options.seed is None else options.seed,
+                "time_limit_s": options.time_limit,
+                "timings": Timings(idle_s=settings.idle_s, lead_in_s=settings.lead_in_s),
+            }
+        )
+        _refuse_what_no_bundle_takes(planned.units[0])
+    return planned
+
+
+def _refuse_what_no_bundle_takes(unit: Unit) -> None:
+    """Before minutes are spent on measuring; what was chosen is the same in all units."""
+    settings = {"reasoning_effort": unit.reasoning_effort, **bundle_settings(unit.settings)}
+    RunSettings.model_validate(settings)
+    try:
+        refuse_private(settings)
+    except WireError as error:
+        raise UsageError(f"--set and --reasoning-effort are published with the run. {error.detail}") from error
+
+
+@contextmanager
+def _usage_errors() -> Iterator[None]:
+    try:
+        yield
+    except ValidationError as error:
+        first = error.errors()[0]
+        words = [str(part) for part in first["loc"] if isinstance(part, str) and part != "units"]
+        option = OPTIONS.get(words[0], f"--{words[0].replace('_', '-')}")
+        raise UsageError(f"{option}: {first['msg']} ({first['input']!r} was given).") from error
 
 
 def n_items(given: str | None) -> int | None:
@@ -82,7 +130,7 @@ def numbers(option: str, given: str) -> list[float]:
         found = [float(text) for text in given.split(",") if text.strip()]
     except ValueError:
         found = [0.0]
-    if any(not value > 0 for value in found):
+    if any(not 0 < value < math.inf for value in found):
         raise UsageError(f"{option} takes positive numbers with commas between them; {given!r} was given.")
     return found
 
@@ -100,6 +148,7 @@ def _value(text: str) -> SettingValue:
     if text in ("true", "false"):
         return text == "true"
     try:
-        return float(text)
+        number = float(text)
     except ValueError:
         return text
+    return number if math.isfinite(number) else text
