@@ -149,6 +149,14 @@ def test_a_second_start_of_a_unit_gets_its_own_directory(store):
     assert run.answered(1) == set()
 
 
+def test_a_start_that_was_killed_before_it_wrote_anything_stops_no_other(store):
+    run = store.create(PLAN)
+    write_part(run, items=[make_item(1)])
+    (run.path / "parts" / "000-arith.1").mkdir()
+    write_part(run, items=[make_item(2)])
+    assert run.answered(0) == {1, 2}
+
+
 def test_a_rerun_never_deletes_an_earlier_run(store):
     first, second = store.create(PLAN), store.create(PLAN)
     assert first.id != second.id

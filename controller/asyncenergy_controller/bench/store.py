@@ -202,7 +202,7 @@ class RunDir:
 
     def new_part(self, unit_index: int, label: str, header: dict[str, Any]) -> PartWriter:
         """A fresh directory: what an earlier start left of the same unit stays as it is."""
-        starts = sum(1 for path in self._part_paths() if path.name.startswith(f"{unit_index:03}-"))
+        starts = len(list(self.path.glob(f"parts/{unit_index:03}-*")))  # also where a crash came before its part.json
         suffix = f".{starts}" if starts else ""
         return PartWriter(self.path / "parts" / f"{unit_index:03}-{label}{suffix}", header)
 
