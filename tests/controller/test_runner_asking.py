@@ -140,6 +140,15 @@ def test_a_card_that_stays_hot_is_given_up_with_a_reason():
         guard.wait_until_cool(StopFlag(), lambda _: None)
 
 
+def test_many_that_wait_for_a_hot_card_give_it_up_together():
+    guard, notes = ThermalGuard(poll_s=0.001, give_up_s=0.003), []
+    for reading in (hot(1), hot(11)):
+        guard.watch(reading)
+    with pytest.raises(TooHot):
+        ask(make_items(50), concurrency=8, before_each=lambda: guard.wait_until_cool(StopFlag(), notes.append))
+    assert len(notes) == 1
+
+
 def test_a_reading_without_a_mask_says_nothing_about_heat():
     guard = ThermalGuard()
     for reading in (hot(1), Reading(t_s=5), hot(11)):

@@ -23,6 +23,7 @@ class ThermalGuard:
     give_up_s: float = 300.0
     hot_since_s: float | None = None
     now_s: float = 0.0
+    gave_up: TooHot | None = None
     _one_waits: threading.Lock = field(default_factory=threading.Lock)
 
     def watch(self, reading: Reading) -> None:
@@ -43,13 +44,18 @@ class ThermalGuard:
     def wait_until_cool(self, stop: StopFlag, note: Callable[[str], None]) -> None:
         """Return at once where the slowdown is not sustained. Raises TooHot after `give_up_s` of waiting."""
         with self._one_waits:
+            if self.gave_up:  # the others that were waiting need not wait as long again
+                raise self.gave_up
             if self.hot_s < self.sustained_s:
                 return
             note(f"paused: the card slows itself down for heat since {self.hot_s:.0f} s")
             waited_s = 0.0
             while self.hot_since_s is not None and stop.reason is None:
                 if waited_s >= self.give_up_s:
-                    raise TooHot(f"The card was still too hot after {waited_s:.0f} s of waiting; improve its cooling.")
+                    self.gave_up = TooHot(
+                        f"The card was still too hot after {waited_s:.0f} s of waiting; improve its cooling."
+                    )
+                    raise self.gave_up
                 stop.wait(self.poll_s)
                 waited_s += self.poll_s
             note(f"resumed after {waited_s:.0f} s")
