@@ -75,6 +75,39 @@ def test_a_phase_outside_the_recording_is_unmeasured_with_a_reason():
     assert figures.ledger_difference_pct is None
 
 
+def test_a_phase_whose_first_reading_lacked_the_counter_counts_from_the_next_one():
+    # As in a second recording right after a first one, which had read the slow counter a moment ago.
+    run = phased_run()
+    run["trace"]["gpu_energy_mj"][0] = None
+    figures = recompute_run(run)
+    first = figures.ledger[0]
+    assert (first.t_start_s, first.t_end_s, first.duration_s) == (0, 10, pytest.approx(9.8))
+    assert (first.energy_j, first.reason) == (pytest.approx(80 * 9.8, abs=0.2 * 120), None)
+    assert figures.idle_empty_w == pytest.approx(first.energy_j / 9.8)
+    assert figures.ledger_difference_pct == pytest.approx(0, abs=1e-6)
+
+
+def test_a_phase_that_was_not_read_for_over_2_s_is_unmeasured():
+    run = phased_run()
+    run["trace"]["gpu_energy_mj"] = [None if t < 2.1 else mj for t, mj in energies(run)]
+    assert (recompute_run(run).ledger[0].energy_j, recompute_run(run).ledger[0].reason) == (None, "window_not_sampled")
+    run["trace"]["gpu_energy_mj"] = [None if t > 94.9 else mj for t, mj in energies(phased_run())]
+    assert (recompute_run(run).ledger[-1].energy_j, recompute_run(run).ledger[-1].reason) == (
+        None,
+        "window_not_sampled",
+    )
+
+
+def energies(run):
+    return zip(run["trace"]["t_s"], run["trace"]["gpu_energy_mj"], strict=True)
+
+
+def test_a_plug_that_first_answers_after_a_second_still_knows_the_empty_idle():
+    run = phased_run()
+    run["trace"]["wall_power_w"] = [w + 60 if i % 5 == 4 else None for i, w in enumerate(run["trace"]["gpu_power_w"])]
+    assert recompute_run(run).wall_net_joules == pytest.approx(60 * (280 + 60 - 80 - 60), rel=0.01)
+
+
 @pytest.mark.parametrize("counter", [True, False])
 def test_a_phase_of_no_length_has_no_energy_and_spoils_no_sum(counter):
     ledger = [("loaded_idle", 0, 2), ("warmup", 2, 2), ("items", 2, 62), ("tail", 62, 64)]

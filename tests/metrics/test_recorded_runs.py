@@ -1,9 +1,15 @@
 """The six runs recorded on an H200 give the figures published with the recording."""
 
+import gzip
+import json
+from pathlib import Path
+
 import pytest
 from asyncenergy_controller.metrics import bootstrap_jpc_interval, recompute_run
 
 from .runs import recorded_run
+
+REFERENCE = Path(__file__).parents[2] / "bench" / "reference"
 
 # dtype, task, batch: items, correct, completion tokens, truncated %, J, drift %, J/correct
 PUBLISHED = {
@@ -104,3 +110,14 @@ def test_padding_the_recording_with_idle_moves_no_figure_of_the_window(arith):
     of_the_recording = {"ledger", "recording_joules", "peak_sampled_gpu_w"}
     for name in before.keys() - of_the_recording:
         assert after[name] == (pytest.approx(before[name]) if isinstance(before[name], float | tuple) else before[name])
+
+
+@pytest.mark.parametrize("bundle", sorted(REFERENCE.glob("*.json.gz")), ids=lambda path: path.name)
+def test_every_phase_of_the_reference_runs_has_its_energy_and_all_joules_their_place(bundle):
+    sent = json.loads(gzip.decompress(bundle.read_bytes()))
+    for run in sent["runs"]:
+        figures = recompute_run(run, baselines=sent["baselines"])
+        assert [(entry.phase, entry.reason) for entry in figures.ledger if entry.energy_j is None] == []
+        assert figures.ledger_difference_pct == pytest.approx(0, abs=1)
+        assert sum(figures.item_energy_j) + figures.remainder_j == pytest.approx(figures.total_joules_gpu_best)
+        assert abs(figures.counter_vs_integration_pct_diff) < 1

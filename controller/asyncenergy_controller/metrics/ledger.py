@@ -7,10 +7,13 @@ from typing import Any
 from .readings import over_window, ratio
 from .recording import Reading, Recording
 
+MAX_EDGE_S = 2.0
+"""A plug first answers after a second or two; a counter that was read just before a recording, after 0.2 s."""
+
 
 @dataclass(frozen=True, slots=True)
 class LedgerEntry:
-    """One phase: joules, seconds and mean W, or the reason why its energy is unknown."""
+    """One phase: joules, the seconds that they were measured in and mean W, or the reason why its energy is unknown."""
 
     phase: str
     t_start_s: float
@@ -78,8 +81,19 @@ def _span(phase: Mapping[str, Any]) -> tuple[str, float, float]:
 
 def _entry(reading: Reading, span: tuple[str, float, float]) -> LedgerEntry:
     phase, start_s, end_s = span
-    energy_j, reason = reading.between(start_s, end_s)
-    return LedgerEntry(phase, start_s, end_s, energy_j, end_s - start_s, ratio(energy_j, end_s - start_s), reason)
+    first_s, last_s = _sampled(reading, start_s, end_s)
+    energy_j, reason = reading.between(first_s, last_s)
+    seconds = end_s - start_s if energy_j is None else last_s - first_s
+    return LedgerEntry(phase, start_s, end_s, energy_j, seconds, ratio(energy_j, seconds), reason)
+
+
+def _sampled(reading: Reading, start_s: float, end_s: float) -> tuple[float, float]:
+    """The phase from its first to its last reading: at an end of the recording it may lack up to 2 s of them."""
+    if reading.channel is None:
+        return start_s, end_s
+    first_s, last_s = max(start_s, float(reading.channel.t_s[0])), min(end_s, float(reading.channel.t_s[-1]))
+    missed_s = max(first_s - start_s, end_s - last_s)
+    return (first_s, last_s) if missed_s <= MAX_EDGE_S and first_s < last_s else (start_s, end_s)
 
 
 def _recorded_j(recording: Recording) -> float | None:
