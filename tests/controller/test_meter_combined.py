@@ -6,10 +6,13 @@ from itertools import pairwise
 
 import pytest
 from asyncenergy_controller.errors import MeterError
+from asyncenergy_controller.meters import combined
 from asyncenergy_controller.meters.base import MeterInfo, Reading
 from asyncenergy_controller.meters.combined import CombinedMeter
 from asyncenergy_controller.meters.simulated import SimulatedMeter
 from asyncenergy_controller.sampler import Sampler
+
+from .fakes_nvml import VirtualClock
 
 
 class Cpu:
@@ -97,6 +100,16 @@ def test_each_answer_of_the_plug_is_handed_on_once(combine):
     meter = combine(wall=Wall(300.0), wall_period_s=30)
     assert until(lambda: meter.read().wall_power_w) == 300
     assert meter.read().wall_power_w is None
+
+
+@pytest.mark.parametrize(("waited_s", "watts"), [(1, 300.0), (60, None)])
+def test_an_answer_that_nobody_read_for_long_is_not_the_power_now(combine, monkeypatch, waited_s, watts):
+    clock = VirtualClock()
+    monkeypatch.setattr(combined, "monotonic", clock)
+    meter = combine(wall=Wall(300.0, MeterError("gone")), wall_period_s=0.01)
+    assert until(lambda: meter.info().reasons.get("wall_power_w")) == "gone"
+    clock.pass_s(waited_s)
+    assert meter.read().wall_power_w == watts
 
 
 @pytest.mark.parametrize("error", [MeterError("did not answer in time"), RuntimeError("a bug in a driver")])

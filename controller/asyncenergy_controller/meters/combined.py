@@ -3,6 +3,7 @@
 import threading
 from collections import deque
 from dataclasses import replace
+from math import inf
 
 from asyncenergy_controller.clock import monotonic
 from asyncenergy_controller.errors import MeterError
@@ -11,6 +12,8 @@ from asyncenergy_controller.meters.plugs.base import WallMeter
 from asyncenergy_controller.sampler import next_deadline_s
 
 WALL_PERIOD_S = 1.0
+FRESH_S = 3.0
+"""An answer that waited longer for somebody to read is of another moment."""
 JOIN_LIMIT_S = 15.0
 
 
@@ -64,14 +67,15 @@ class WallReader:
         """Why the latest question had no answer, or why an earlier one had none."""
         self._wall = wall
         self._period_s = period_s
-        self._answers_w: deque[float] = deque(maxlen=1)
+        self._answers: deque[tuple[float, float]] = deque(maxlen=1)
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._loop, name="wall-reader", daemon=True)
         self._thread.start()
 
     def take(self) -> float | None:
-        """Return the answer that came since the last call, None where none did."""
-        return self._answers_w.pop() if self._answers_w else None
+        """Return the answer that came since the last call, None where none did lately."""
+        answered_s, watts = self._answers.pop() if self._answers else (-inf, None)
+        return watts if monotonic() - answered_s <= FRESH_S else None
 
     def close(self) -> None:
         self._stopped.set()
@@ -82,7 +86,8 @@ class WallReader:
         t0_s = monotonic()
         while not self._stopped.is_set():
             try:
-                self._answers_w.append(self._wall.read_w())
+                watts = self._wall.read_w()
+                self._answers.append((monotonic(), watts))
             except MeterError as error:
                 self.reason = error.message
             except Exception as error:  # noqa: BLE001 - a run outlives any fault of a plug, which is recorded
