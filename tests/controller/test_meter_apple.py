@@ -33,6 +33,7 @@ def install(monkeypatch, clock):
 
         monitor = SimpleNamespace(get_cumulative_energy=cumulative)
         monkeypatch.setattr(apple, "_zeus_apple", lambda: SimpleNamespace(AppleEnergyMonitor=lambda: monitor))
+        return parts
 
     return put
 
@@ -59,6 +60,20 @@ def test_a_part_that_the_chip_does_not_report_is_left_out_and_said(install, cloc
     meter = AppleMeter(clock=clock)
     assert joules(meter, clock) == pytest.approx(250.1)
     assert "dram_mj" in meter.info().reasons["energy_boundary"]
+
+
+@pytest.mark.parametrize(("first", "then"), [(None, 3000), (3000, None)])
+def test_a_part_that_comes_or_goes_brings_no_energy_of_its_past(install, clock, first, then):
+    parts = install(dram_mj=first)
+    clock.pass_s(1000)
+    meter = AppleMeter(clock=clock)
+    readings = [meter.read()]
+    parts["dram_mj"] = then
+    clock.pass_s(10)
+    readings.append(meter.read())
+    told = [reading.gpu_energy_mj for reading in readings if reading.gpu_energy_mj is not None]
+    assert told == [25_010_000, 25_260_100] if first is None else told == [28_010_000]
+    assert ("dram_mj" in meter.info().reasons.get("gpu_energy_mj", "")) is (then is None)
 
 
 @pytest.mark.parametrize("changes", [{"cpu_total_mj": None}, {"gpu_mj": None}, {"gpu_mj": RuntimeError("gone")}])

@@ -33,6 +33,7 @@ class AppleMeter:
             self._monitor = _zeus_apple().AppleEnergyMonitor()
         except (ImportError, RuntimeError) as error:
             raise MeterUnavailable(f"Apple's energy model cannot be read: {error}. {HELP}") from error
+        self._parts: tuple[str, ...] = ()
         self._reasons = {"gpu_power_w": "IOReport gives energy and no power"}
 
     def info(self) -> MeterInfo:
@@ -58,14 +59,14 @@ class AppleMeter:
         pass
 
     def _energy_mj(self, parts: Any) -> float:
-        needed = {name: getattr(parts, name) for name in NEEDED}
-        if missing := [name for name, value in needed.items() if value is None]:
+        """The sum of the same parts each time: one that came or went would bring its whole past along."""
+        told = {name: value for name in (*NEEDED, *BESIDE) if (value := getattr(parts, name)) is not None}
+        if missing := [name for name in self._parts or NEEDED if name not in told]:
             raise MeterError(f"this chip does not report {' and '.join(missing)}")
-        beside = {name: getattr(parts, name) for name in BESIDE}
-        absent = [name for name, value in beside.items() if value is None]
-        if absent:
+        self._parts = self._parts or tuple(told)
+        if absent := [name for name in BESIDE if name not in self._parts]:
             self._reasons["energy_boundary"] = f"without {', '.join(absent)}, which this chip does not report"
-        return float(sum(needed.values()) + sum(value for value in beside.values() if value is not None))
+        return float(sum(told[name] for name in self._parts))
 
 
 def _chip_name() -> str | None:
