@@ -111,6 +111,17 @@ def test_a_foreign_process_during_the_run_costs_tier_a():
     assert recompute_run(run).tier == "B"
 
 
+@pytest.mark.parametrize("hole", [(38.9, 40.9), (99.1, 101.1)])
+def test_a_hole_of_2_s_over_an_edge_of_the_window_costs_tier_a(hole):
+    # The window lasts from 40 s to 100 s: less than 1 s of the hole lies in it, but its edge was not seen.
+    run = fully_metered()
+    kept = [i for i, t in enumerate(run["trace"]["t_s"]) if not hole[0] < t < hole[1]]
+    run["trace"] = {name: [column[i] for i in kept] for name, column in run["trace"].items()}
+    figures = recompute_run(run)
+    assert (figures.longest_gap_s, figures.tier) == (pytest.approx(2.2), "B")
+    assert figures.tier_reasons == ("The longest hole is 2.20 s; tier A allows 1 s.",)
+
+
 @pytest.mark.parametrize("readable", [lambda t: t < 98, lambda t: t > 43, lambda t: t < 80 or t > 88])
 def test_a_wall_that_covered_three_quarters_is_judged_by_what_it_covered(readable):
     # The window lasts from 40 s to 100 s; a plug that answers late has no reading of its end.

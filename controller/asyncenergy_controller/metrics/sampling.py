@@ -74,7 +74,8 @@ def phase_lock_r(starts_s: Array, period_s: float | None) -> float | None:
 
 
 def _coverage(recording: Recording) -> Coverage:
-    """Gaps are cut at the window's edges; the period is the usual step of the trace."""
+    """Gaps are cut at the window's edges, but for the longest: an edge in a hole was not seen. The period is the usual
+    step of the trace."""
     power = recording.sample("gpu_power_w")
     reading = recording.best if np.isnan(power).all() else recording.integration
     if recording.window is None or reading.channel is None:
@@ -82,4 +83,5 @@ def _coverage(recording: Recording) -> Coverage:
     times_s, (start_s, end_s) = reading.channel.t_s, recording.window
     inside_s = times_s[(times_s > start_s) & (times_s < end_s)]
     gaps_s = np.diff(np.concatenate(([start_s], inside_s, [end_s])))
-    return coverage(gaps_s, float(np.median(np.diff(recording.t_s))))
+    found = coverage(gaps_s, float(np.median(np.diff(recording.t_s))))
+    return found._replace(longest_gap_s=max(float(gaps_s.max()), reading.channel.longest_gap_s(start_s, end_s)))
