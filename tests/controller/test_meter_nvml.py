@@ -340,3 +340,23 @@ def test_no_driver_ends_with_a_clear_message_and_exit_code_3(monkeypatch, clock,
     with pytest.raises(MeterUnavailable, match=words) as caught:
         NvmlMeter(environ={})
     assert int(caught.value.exit_code) == 3
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [(pynvml.NVML_ERROR_GPU_IS_LOST, "GPU 0: the GPU is lost"), (pynvml.NVML_ERROR_NO_PERMISSION, "refuses it")],
+)
+def test_where_no_gpu_answers_the_reason_is_told_and_where_one_does_it_is_measured(monkeypatch, clock, code, words):
+    fake = install(monkeypatch, FakeNvml(FakeBoard(), FakeBoard(uuid="GPU-2", energy_j=flat(200)), clock=clock))
+    silent = {0, 1}
+
+    def handle(index):
+        if index in silent:
+            raise pynvml.NVMLError(code)
+        return fake.boards[index]
+
+    monkeypatch.setattr(fake, "nvmlDeviceGetHandleByIndex", handle)
+    with pytest.raises(MeterUnavailable, match=words):
+        NvmlMeter(environ={})
+    silent.remove(1)
+    assert NvmlMeter(environ={}, clock=clock).read().gpu_power_w == 200

@@ -43,20 +43,28 @@ def explain(error: Exception) -> str:
 
 
 def list_boards(nvml: Any) -> list[Board]:
-    """Return every GPU that answers, in nvidia-smi's order, with the MIG slices of each."""
+    """Return every GPU that answers, in nvidia-smi's order, with the MIG slices of each.
+
+    One that is lost, or not this user's, is left out. Raises MeterUnavailable with the reason where none answers.
+    """
     try:
         count = nvml.nvmlDeviceGetCount()
     except nvml.NVMLError as error:
         raise MeterUnavailable(f"the GPUs cannot be listed: {explain(error)}") from error
-    return [board for index in range(count) if (board := _board(nvml, index)) is not None]
+    boards, silent = [], []
+    for index in range(count):
+        try:
+            boards.append(_board(nvml, index))
+        except nvml.NVMLError as error:
+            silent.append(f"GPU {index}: {explain(error)}")
+    if silent and not boards:
+        raise MeterUnavailable(f"no GPU of NVIDIA answers: {'; '.join(silent)}")
+    return boards
 
 
-def _board(nvml: Any, index: int) -> Board | None:
-    try:
-        handle = nvml.nvmlDeviceGetHandleByIndex(index)
-        uuid, name = nvml.nvmlDeviceGetUUID(handle), nvml.nvmlDeviceGetName(handle)
-    except nvml.NVMLError:
-        return None  # lost, or not this user's: it cannot be chosen
+def _board(nvml: Any, index: int) -> Board:
+    handle = nvml.nvmlDeviceGetHandleByIndex(index)
+    uuid, name = nvml.nvmlDeviceGetUUID(handle), nvml.nvmlDeviceGetName(handle)
     return Board(index, uuid, name, handle, _slices(nvml, handle))
 
 
