@@ -45,10 +45,11 @@ class Box:
         assert result.exit_code == code, result.stderr
         return json.loads(result.stdout)
 
-    def start(self, *args, command=(sys.executable, "-m", "asyncenergy_controller")):
+    def start(self, *args, command=(sys.executable, "-m", "asyncenergy_controller"), **how):
         """Start as a process of its own."""
         started = [*command, *map(str, args)]
-        return subprocess.Popen(started, env=os.environ | self.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        piped = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        return subprocess.Popen(started, env=os.environ | self.env, **piped | how)
 
     @property
     def store(self) -> RunStore:

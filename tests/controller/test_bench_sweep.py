@@ -1,8 +1,14 @@
 """Suites with power caps: set for one task, put back after it, skipped with a reason where they may not be set."""
 
+import fcntl
 import json
+import os
+import pty
+import signal
 import sys
+import termios
 import textwrap
+import threading
 
 import pynvml
 import pytest
@@ -24,7 +30,7 @@ def test_each_cap_is_a_run_of_its_own_and_the_card_is_as_before(box, nvml, board
     assert [run.get("power_limit_w") for run in runs_of(box)] == [None, 595.0, 455.0]
     assert {run["gpu_stock_power_limit_w"] for run in runs_of(box)} == {700.0}
     assert nvml.limit_w(board) == 700
-    assert list((box.home / "state" / "power").glob("*.json")) == []
+    assert journal_of(box) == []
 
 
 def test_a_measured_card_gives_a_counter_reading_of_its_load(box, nvml, board, engine):
@@ -41,6 +47,15 @@ def test_without_permission_the_caps_are_skipped_with_the_reason_and_stock_is_ke
     result = box.json(*SWEEP, "--caps", "0.85")
     assert len(result["runs"]) == 1
     assert "root" in result["skipped"]["arith-cap85"]
+
+
+def test_a_journal_that_cannot_be_written_skips_the_caps_with_the_reason(box, nvml, board):
+    (box.home / "state").mkdir()
+    (box.home / "state" / "power").write_text("no folder")
+    result = box.json(*SWEEP, "--caps", "0.85")
+    assert len(result["runs"]) == 1
+    assert str(box.home / "state" / "power") in result["skipped"]["arith-cap85"]
+    assert nvml.calls["nvmlDeviceSetPowerManagementLimit"] == 0
 
 
 def test_a_clock_is_locked_only_with_permission_and_let_go_again(box, nvml, board):
@@ -76,7 +91,72 @@ def test_kill_dash_nine_under_a_cap_is_healed_at_the_next_start_and_loses_no_fin
     assert indices[-1] == (455.0, [0, 1, 2])
 
 
-def start_with_fake_card(box, *arguments):
+@pytest.mark.campaign
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_under_a_cap_puts_the_card_back_and_keeps_what_is_finished(box, nvml, board, engine, number):
+    engine.delay_s = 0.05
+    process = start_with_fake_card(box, *SWEEP, "--caps", "0.85,0.65")
+    wait_for(lambda: nvml.limit_w(board) == 595 and len(engine.questions) >= 5)
+    process.send_signal(number)
+    process.communicate(timeout=20)
+    assert process.returncode == ExitCode.INTERRUPTED
+    assert (nvml.limit_w(board), journal_of(box)) == (700, [])
+    assert box.last.status == ("interrupted", f"interrupted by {number.name}")
+    assert len(runs_of(box)) == 2
+
+
+@pytest.mark.campaign
+def test_a_second_ctrl_c_waits_for_no_question_but_puts_the_card_back(box, nvml, board, engine):
+    answer, asked, go_on = engine._sum, threading.Event(), threading.Event()
+
+    def slow_under_the_cap(handler, body):
+        if nvml.limit_w(board) == 595:
+            asked.set()
+            go_on.wait(20)
+        answer(handler, body)
+
+    engine._sum = slow_under_the_cap
+    process = start_with_fake_card(box, *SWEEP, "--caps", "0.85")
+    assert asked.wait(20)
+    process.send_signal(signal.SIGINT)
+    while b"Once more" not in process.stderr.readline():
+        pass
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=20)
+    go_on.set()
+    assert process.returncode == ExitCode.INTERRUPTED
+    assert (nvml.limit_w(board), journal_of(box)) == (700, [])
+
+
+@pytest.mark.campaign
+def test_a_terminal_that_is_closed_ends_the_run_in_good_order(box, nvml, board, engine):
+    engine.delay_s = 0.05
+    ours, theirs = pty.openpty()
+    process = start_with_fake_card(
+        box,
+        *SWEEP,
+        "--caps",
+        "0.85,0.65",
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        start_new_session=True,
+        preexec_fn=lambda: fcntl.ioctl(theirs, termios.TIOCSCTTY, 0),
+    )
+    os.close(theirs)
+    wait_for(lambda: nvml.limit_w(board) == 595 and len(engine.questions) >= 5)
+    os.close(ours)
+    assert process.wait(timeout=20) == ExitCode.INTERRUPTED
+    assert (nvml.limit_w(board), journal_of(box)) == (700, [])
+    assert box.last.status == ("interrupted", "interrupted by SIGHUP")
+    assert len(runs_of(box)) == 2
+
+
+def journal_of(box):
+    return list((box.home / "state" / "power").glob("*.json"))
+
+
+def start_with_fake_card(box, *arguments, **how):
     """The command line as its own process, on the fake card whose state lies in card.json."""
     script = f"""
         import sys, time
@@ -89,7 +169,7 @@ def start_with_fake_card(box, *arguments):
         from asyncenergy_controller.cli import main
         main()
     """
-    return box.start(*arguments, command=[sys.executable, "-c", textwrap.dedent(script)])
+    return box.start(*arguments, command=[sys.executable, "-c", textwrap.dedent(script)], **how)
 
 
 def test_a_sweep_takes_each_stock_task_of_a_suite_through_every_cap():

@@ -9,7 +9,7 @@ from asyncenergy_controller.bench.plan import Unit
 from asyncenergy_controller.errors import ControllerError, MeterUnavailable
 from asyncenergy_controller.meters.base import MeterInfo
 from asyncenergy_controller.meters.gpu_writes import WriteRefused
-from asyncenergy_controller.meters.power_journal import JournalBroken
+from asyncenergy_controller.meters.power_journal import Journal, JournalBroken
 from asyncenergy_controller.meters.power_limit import Policy, PowerControl
 
 CAPPABLE_METERS = ("nvml", "nvidia-smi")
@@ -38,6 +38,11 @@ class UnitPower:
             self._apply(unit, stack)
             yield
 
+    def put_back(self) -> None:
+        """At once, whatever is under way: for a process that is about to end. Raises WriteRefused, MeterUnavailable."""
+        if any(Journal(self.journal_dir).paths()):
+            PowerControl(self.journal_dir, self.device, policy=self.policy).restore()
+
     def _apply(self, unit: Unit, stack: ExitStack) -> None:
         if self.metered.meter.split("+")[0] not in CAPPABLE_METERS:
             raise UnitSkipped(f"no NVIDIA GPU is metered here (meter {self.metered.meter}), so none can be limited")
@@ -47,5 +52,5 @@ class UnitPower:
                 control.set_limit_w(unit.power_cap * control.limits().default_w)
             if unit.clock_lock_mhz is not None:
                 control.lock_clock_mhz(unit.clock_lock_mhz)
-        except (WriteRefused, MeterUnavailable, JournalBroken) as refused:
-            raise UnitSkipped(refused.message) from refused
+        except (WriteRefused, MeterUnavailable, JournalBroken, OSError) as refused:
+            raise UnitSkipped(str(refused)) from refused

@@ -93,6 +93,7 @@ def _measured(
     _introduce(run, info, known)
     if plan.suite == "quick":
         say(expectation(plan, known.device_kind, QUICK.n_items))
+    power = UnitPower(settings.power_journal_dir, settings.device, known, settings.power_cap_policy)
     with ProgressBar(plan, simulated=known.energy_source == "simulated") as bar:
         bench = Bench(
             run=run,
@@ -103,10 +104,10 @@ def _measured(
             node=node_entry(settings.config_dir, known),
             observer=bar,
             sensor=known_sensor(settings.data_dir, known),
-            power=UnitPower(settings.power_journal_dir, settings.device, known, settings.power_cap_policy),
+            power=power,
             sample_period_s=settings.sample_period_s,
         )
-        with stopping_on_signals(bench.stop):
+        with stopping_on_signals(bench.stop, power.put_back):
             outcome = run_plan(bench, units)
     run.set_status(outcome.state, outcome.reason)
     return outcome, keep_result(run)

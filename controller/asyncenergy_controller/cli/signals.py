@@ -1,36 +1,77 @@
-"""Ctrl-C and termination end a benchmark in good order; a second Ctrl-C ends it at once."""
+"""Ctrl-C, termination and a closed terminal end a benchmark in good order; a second Ctrl-C ends it at once."""
 
 import os
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
 from asyncenergy_controller.bench.stop import StopFlag
 from asyncenergy_controller.cli.console import say
-from asyncenergy_controller.errors import ExitCode
+from asyncenergy_controller.errors import ControllerError, ExitCode
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
+HANGUP = getattr(signal, "SIGHUP", None)
+"""The terminal was closed, or the connection to it broke; Windows has none."""
+OUTPUTS = (1, 2)
 
 
 @contextmanager
-def stopping_on_signals(stop: StopFlag) -> Iterator[None]:
-    """For as long as the context lasts. Outside the main thread signals can't be caught, and nothing is changed."""
+def stopping_on_signals(stop: StopFlag, put_back: Callable[[], None]) -> Iterator[None]:
+    """For as long as the context lasts; `put_back` undoes what was changed on a GPU where the process ends at once.
+
+    Outside the main thread signals can't be caught, and nothing is changed.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-
-    def handle(number: int, _frame: FrameType | None) -> None:
-        name = signal.Signals(number).name
-        if stop.reason is not None:
-            os._exit(ExitCode.INTERRUPTED)  # every line is on disk already
-        stop.set(f"interrupted by {name}")
-        say(f"{name}: waiting for the questions in flight, then keeping what is finished. Once more ends it at once.")
-
-    before = {number: signal.signal(number, handle) for number in SIGNALS}
+    ending = _Ending(stop, put_back)
+    before = {number: signal.signal(number, ending) for number in _caught()}
     try:
         yield
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def _caught() -> tuple[signal.Signals, ...]:
+    """`nohup` has the hang-up ignored, and so it stays."""
+    if HANGUP is None or signal.getsignal(HANGUP) is signal.SIG_IGN:
+        return SIGNALS
+    return (*SIGNALS, HANGUP)
+
+
+class _Ending:
+    def __init__(self, stop: StopFlag, put_back: Callable[[], None]) -> None:
+        self._stop = stop
+        self._put_back = put_back
+        self._terminals = [output for output in OUTPUTS if os.isatty(output)]
+        self._caught = 0
+
+    def __call__(self, number: int, _frame: FrameType | None) -> None:
+        self._caught += 1
+        name = signal.Signals(number).name
+        if number == HANGUP:
+            self._leave_terminals()
+        if self._caught > 1:
+            self._end_at_once()
+        self._stop.set(f"interrupted by {name}")
+        say(f"{name}: waiting for the questions in flight, then keeping what is finished. Once more ends it at once.")
+
+    def _end_at_once(self) -> None:
+        """Every line is on disk already. A third signal does not wait for the card either."""
+        try:
+            if self._caught == 2:
+                self._put_back()
+        except (ControllerError, OSError) as error:
+            say(str(error))
+        finally:
+            os._exit(ExitCode.INTERRUPTED)
+
+    def _leave_terminals(self) -> None:
+        """What is written to a closed terminal is an error, which would end the run before its bundle is made."""
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        for output in self._terminals:
+            os.dup2(nowhere, output)
+        os.close(nowhere)
