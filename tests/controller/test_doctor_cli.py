@@ -153,6 +153,15 @@ def test_a_plug_that_gives_nothing_is_not_reported_as_no_plug(tmp_path, engine, 
         assert "--wall" in found["advice"]
 
 
+def test_whatever_is_not_well_comes_with_what_to_do(tmp_path, engine, plug):
+    plug.answer = Answer('{"apower": 250.0}')
+    command = ("doctor", "--meter", "simulated", "--seconds", "0.1", "--wall", f"shelly:{plug.address}")
+    report = Box(tmp_path, engine.url).json(*command)
+    unwell = {check["name"]: check["advice"] for check in report["checks"] if check["state"] in ("warn", "fail")}
+    assert {"meter", "pace", "wall"} <= unwell.keys()
+    assert all(unwell.values())
+
+
 def test_a_plug_is_described_without_an_engine_too(tmp_path, plug):
     plug.answer = Answer('{"apower": 250.0}')
     box = Box(tmp_path, "http://127.0.0.1:9")

@@ -10,7 +10,7 @@ from typing import Any
 from asyncenergy_controller import clock
 from asyncenergy_controller.bench.machine import engine_pids
 from asyncenergy_controller.bench.power import CAPPABLE_METERS
-from asyncenergy_controller.checks import Check, State
+from asyncenergy_controller.checks import Check
 from asyncenergy_controller.doctor.sensor import (
     Aliasing,
     AliasTest,
@@ -169,7 +169,9 @@ def _meter(patient: _Patient) -> Check:
         why = f"energy can't be measured here: {_why_none(info)}"
         return Check("meter", "fail", why, "accuracy and speed still can")
     found = f"{info.meter} measures {info.device_name} ({info.energy_boundary}, {info.energy_source})"
-    return Check("meter", "warn" if info.energy_source == "simulated" else "ok", found)
+    if info.energy_source == "simulated":
+        return Check("meter", "warn", found, "its load is invented: --meter auto measures, where there is a meter")
+    return Check("meter", "ok", found)
 
 
 def _quality(patient: _Patient, meter: Meter, sensor: dict[str, Any]) -> Iterator[Check]:
@@ -233,7 +235,8 @@ def _pace_check(found: Pace) -> Check:
     moving = [f"{name} moves every {1000 * period:.0f} ms" for name, period in periods.items() if period]
     cost = f"a reading costs {1000 * found.read_cost_s:.2f} ms"
     if not moving:
-        return Check("pace", "warn", f"no channel moved often enough to tell its pace; {cost}")
+        said = f"no channel moved often enough to tell its pace; {cost}"
+        return Check("pace", "warn", said, "a longer --seconds helps")
     return Check("pace", "ok", ", ".join([*moving, cost]))
 
 
@@ -263,8 +266,10 @@ def _plug_check(patient: _Patient, meter: Meter, readings: Sequence[Reading], se
     sensor |= _known(wall_resolution_w=found.resolution_w, wall_period_s=found.period_s, wall_lag_s=lag_s)
     if lag_s is None:
         return Check("wall", "warn", f"{_plug_said(found)}; its lag can't be told ({reason})", NO_LAG.get(reason or ""))
-    state: State = "ok" if abs(lag_s) <= MAX_WALL_LAG_S else "warn"
-    return Check("wall", state, f"{_plug_said(found)}, {lag_s:+.1f} s behind the GPU")
+    said = f"{_plug_said(found)}, {lag_s:+.1f} s behind the GPU"
+    if abs(lag_s) <= MAX_WALL_LAG_S:
+        return Check("wall", "ok", said)
+    return Check("wall", "warn", said, "each run takes it out, but a plug that reports sooner tells more")
 
 
 def _plug_said(found: Plug) -> str:
