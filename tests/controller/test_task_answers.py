@@ -54,12 +54,61 @@ def test_the_final_number_of_real_completions(completion, number):
         ("<think>maybe 7, maybe 8</think>The answer is 9.", "9"),
         ("maybe 7</think>The answer is 9.", "9"),
         ("<think>the answer is 7, but let me che", None),
+        ("<thinking>maybe 7</thinking>It is 18, or 9.", "9"),
+        ("maybe 7</thinking>It is done.", None),
         ("The answer is unknown.", None),
         ("", None),
     ],
 )
 def test_the_last_mark_wins_and_else_the_last_number(completion, number):
     assert answers.final_number(completion) == number
+
+
+@pytest.mark.parametrize(
+    ("completion", "number"),
+    [
+        ("**Answer**: 18\n\nThat is 9 more than 9.", "18"),
+        ("**Final Answer**\n\n18 dollars, with 5 left", "18"),
+        ("### Answer:\n18\n\n5 days", "18"),
+        ("So the answer is:\n\n**18** eggs\n\nThat leaves 5.", "18"),
+        ("The answer is 18. Check: 18 / 2 = 9", "18"),
+        ("The answer is **18** (9 * 2 = 18, 16 - 7 = 9)", "18"),
+        ("The answer is 18 because 16 - 3 - 4 = 9.", "18"),
+        ("The answer would be 18. Let me check: 4 + 5 = 9", "18"),
+        ("Answer: 16 - 3 - 4 = 9 eggs. 9 * 2 = $18.", "18"),
+        ("Answer: Tom has 5 apples and buys 8 more, so he has 5 + 8 = 13 apples.", "13"),
+        ("The answer isn't 5. It is 18", "18"),
+        ("The answer is not 5 but 18", "18"),
+        ("The answer is 3/4.", "3/4"),
+    ],
+)
+def test_the_stated_number_counts_whatever_is_written_around_it(completion, number):
+    assert answers.final_number(completion) == number
+
+
+@pytest.mark.parametrize(
+    ("completion", "number"),
+    [
+        (r"The answer is $57{,}500$", "57500"),
+        (r"\boxed{1{,}234}", "1234"),
+        (r"11,\!111,\!100 in all", "11111100"),
+        (r"#### 57\,500", "57500"),
+        ("#### 1\u00a0234", "1234"),
+        ("#### 1\u202f234", "1234"),
+        (r"\boxed{\frac{3}{4}}", "3/4"),
+        (r"\boxed{\$1,234}", "1234"),
+        (r"\boxed{18\text{ dollars}}", "18"),
+        ("#### １８", "18"),
+        ("The answer is ١٨.", "18"),
+    ],
+)
+def test_numbers_are_read_in_every_way_of_writing_them(completion, number):
+    assert answers.final_number(completion) == number
+
+
+@pytest.mark.parametrize("text", ["3,4", "-2,1", "1,23,4", ",5"])
+def test_a_list_of_numbers_is_no_number(text):
+    assert answers.canonical_number(text) is None
 
 
 @pytest.mark.parametrize(
@@ -111,3 +160,50 @@ def test_no_text_breaks_the_search(text):
 )
 def test_the_letter_that_a_completion_settles_on(completion, letter):
     assert answers.final_choice(completion) == letter
+
+
+@pytest.mark.parametrize(
+    "completion",
+    [
+        "The correct answer is option **C**.",
+        "The correct option is C.",
+        "**Answer**: C",
+        "Correct Answer - C",
+        "### Answer\n\nC. Mercury\n\nIt is the only planet.",
+        r"The final answer is $\boxed{\text{C}}$",
+        r"\boxed{\textbf{(C)}}",
+        'The answer is "C".',
+        "The answer is `C`",
+        r"The answer is \(C\).",
+        "The answer is $C$.",
+        "The answer is _C_.",
+        "The answer is most likely C.",
+        "The answer would be C.",
+        "The answer is C. A is a planet.",
+        "The answer is C, not A.",
+        "The answer is C. Let me check: the answer should be C.",
+        "Option C is correct.",
+        "A. Paris\nB. London\nC. Rome\nD. Berlin\n\nC is the correct answer.",
+        "A, B and D are wrong.\nC",
+        "- C",
+        "C - Mercury",
+        "<think>The answer is A.</think>\n\nThe answer is C.",
+    ],
+)
+def test_the_letter_is_found_in_prose_markdown_and_latex(completion):
+    assert answers.final_choice(completion) == "C"
+
+
+@pytest.mark.parametrize(
+    "completion",
+    [
+        "The answer is A or B.",
+        "The answer is both A and C.",
+        "The answer is A, B and D.",
+        "The answer is not A.",
+        "A. Paris\nB. London\nC. Rome\nD. Berlin",
+        "<think>The answer is A.",
+    ],
+)
+def test_who_does_not_settle_on_one_letter_chose_none(completion):
+    assert answers.final_choice(completion) is None
