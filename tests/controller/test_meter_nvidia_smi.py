@@ -112,6 +112,11 @@ def test_an_older_board_under_a_new_driver_gives_its_default_power(smi, average)
     assert (reading.gpu_power_w, reading.power_field, reading.gpu_power_instant_w) == (61.2, "default", 84.85)
 
 
+def test_a_loop_that_is_slow_to_begin_has_its_source_from_the_start(smi, monkeypatch):
+    monkeypatch.setattr(nvidia_smi, "STALE_S", 0)
+    assert smi(rounds=0).info().energy_source == "integrated"
+
+
 def test_a_board_without_any_power_has_no_source(smi):
     meter = smi(boards=[H200 | {"power.draw.average": "[N/A]", "power.draw": "[N/A]"}])
     assert meter.info().energy_source is None

@@ -47,7 +47,7 @@ class NvidiaSmiMeter:
         self._power_field, power_query, instant_query = self._power_queries()
         self._fields = ["index", power_query, *([instant_query] if instant_query else []), *STATE]
         self._power_query, self._instant_query = power_query, instant_query
-        self._facts = self._query(FACTS)
+        self._facts = self._query((*FACTS, power_query))
         self._reasons = {
             **selection.notes,
             "gpu_energy_mj": "nvidia-smi shows no energy counter: install the NVML library",
@@ -55,13 +55,13 @@ class NvidiaSmiMeter:
             "other_processes": "not read through nvidia-smi",
         }
         self._seen: set[str] = set()
+        self._combined("gpu_power_w", self._facts, power_query, _powers)  # to learn whether there is any
         self._newest: deque[tuple[float, list[Row]]] = deque(maxlen=1)
         self._arrived = threading.Event()
         self._process = self._start_loop()
         self._thread = threading.Thread(target=self._collect, name="nvidia-smi", daemon=True)
         self._thread.start()
         self._arrived.wait(STALE_S)
-        self._try_power()
 
     def info(self) -> MeterInfo:
         return MeterInfo(
@@ -117,11 +117,6 @@ class NvidiaSmiMeter:
         if all(_number(row[AVERAGE]) for row in answers):
             return "average", AVERAGE, INSTANT
         return "default", DEFAULT, INSTANT  # a new driver knows the average, an older board has none
-
-    def _try_power(self) -> None:
-        """Learn from the first round, without taking it, whether there is a power at all."""
-        if self._newest:
-            self._combined("gpu_power_w", self._newest[-1][1], self._power_query, _powers)
 
     def _query(self, fields: Sequence[str]) -> list[Row]:
         text = _call(f"--id={self._ids}", f"--query-gpu={','.join(fields)}", "--format=csv,noheader,nounits")
