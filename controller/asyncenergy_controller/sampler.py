@@ -11,7 +11,7 @@ from typing import Any, Self
 
 from asyncenergy_controller.clock import monotonic
 from asyncenergy_controller.errors import UsageError
-from asyncenergy_controller.meters.base import Meter, Reading
+from asyncenergy_controller.meters.base import Meter, MeterInfo, Reading
 from asyncenergy_controller.meters.energy import energy_of
 
 MIN_PERIOD_S = 0.05
@@ -114,7 +114,8 @@ class Sampler:
         return Trace(tuple(self._readings), self._readings[0].t_s, fmean(self._costs_s), dict(self._reasons))
 
     def _lacks_its_source(self, reading: Reading) -> bool:
-        channel = SOURCE_CHANNELS.get(self._meter.info().energy_source or "")
+        info = self._info()
+        channel = SOURCE_CHANNELS.get(info.energy_source or "") if info else None
         return channel is not None and getattr(reading, channel) is None
 
     def _has_counter(self) -> bool:
@@ -127,8 +128,8 @@ class Sampler:
     def energy_so_far_j(self) -> float | None:
         """Return the energy since the start by the best channel there is, None where none gives one."""
         with self._one_at_a_time:
-            info = self._meter.info()
-        return energy_of(strictly_rising(self._readings[:]), info).joules
+            info = self._info()
+        return energy_of(strictly_rising(self._readings[:]), info).joules if info else None
 
     def __enter__(self) -> Self:
         return self.start()
@@ -150,6 +151,13 @@ class Sampler:
         except Exception as error:  # noqa: BLE001 - a run outlives any fault of a meter, which is recorded
             self._reasons["meter"] = f"{type(error).__name__}: {error}"
             return Reading(t_s=self._clock())
+
+    def _info(self) -> MeterInfo | None:
+        try:
+            return self._meter.info()
+        except Exception as error:  # noqa: BLE001 - as for a reading
+            self._reasons["meter"] = f"{type(error).__name__}: {error}"
+            return None
 
     def _hand_on(self, reading: Reading) -> None:
         """A full disk must not end the sampling: the readings are still in memory."""

@@ -162,6 +162,19 @@ def test_a_failing_meter_gives_empty_readings_and_the_reason(error):
     assert str(error) in trace.reasons["meter"]
 
 
+def test_a_meter_that_no_longer_says_what_it_measures_ends_nothing():
+    class Gone(ScriptedMeter):
+        def info(self):
+            raise MeterError("the meter's process has ended")
+
+        def read(self):
+            raise MeterError("the meter's process has ended")
+
+    with Sampler(Gone(), 5) as sampler:
+        assert sampler.energy_so_far_j() is None
+    assert sampler.stop().reasons == {"meter": "MeterError: the meter's process has ended"}
+
+
 def test_every_reading_reaches_the_sink():
     kept: list[Reading] = []
     with Sampler(ScriptedMeter(), 0.05, sink=kept.append) as sampler:
