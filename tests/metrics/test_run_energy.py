@@ -53,6 +53,15 @@ def test_a_counter_that_fell_is_void_and_integration_takes_its_place():
     assert sum(figures.item_energy_j) == pytest.approx(16_800)
 
 
+def test_an_integral_of_327_j_beside_a_counter_of_187_j_shows_how_far_they_are_apart():
+    run = made_run(seconds=5, watts=327 / 5)
+    run["trace"]["gpu_energy_mj"] = [187e3 / 5 * t for t in run["trace"]["t_s"]]
+    figures = recompute_run(run)
+    assert (figures.total_joules_gpu_counter, figures.total_joules_gpu) == (pytest.approx(187), pytest.approx(327))
+    assert figures.counter_vs_integration_pct_diff == pytest.approx(100 * (327 - 187) / 187)
+    assert figures.total_joules_gpu_best == figures.total_joules_gpu_counter
+
+
 def test_a_gpu_without_counter_is_integrated_and_never_0():
     figures = recompute_run(made_run(seconds=100, watts=26, counter=False))
     assert figures.total_joules_gpu_best == pytest.approx(2600)
