@@ -5,6 +5,7 @@ import time
 
 import httpx2
 import pytest
+from asyncenergy_controller.doctor import examination
 from asyncenergy_controller.errors import ExitCode
 from asyncenergy_controller.wire import find_private
 
@@ -189,6 +190,17 @@ def test_a_gpu_without_energy_is_not_reported_as_a_meter(tmp_path, engine, monke
         assert named(report, name)["state"] == state
         assert "not supported by this GPU" in named(report, name)["found"]
         assert "instant" not in named(report, name)["found"]
+
+
+@pytest.mark.parametrize(("caps", "state"), [("00000000a80425fb", "skip"), ("000001ffffffffff", "ok")])
+def test_the_root_of_a_container_is_not_taken_for_that_of_the_machine(tmp_path, engine, monkeypatch, caps, state):
+    fakes_nvml.install(monkeypatch, fakes_nvml.FakeNvml(clock=time.monotonic))
+    monkeypatch.setattr("os.geteuid", lambda: 0)
+    monkeypatch.setattr(examination, "PROCESS_STATUS", tmp_path / "status")
+    (tmp_path / "status").write_text(f"Name:\tpython\nCapEff:\t{caps}\nCapBnd:\t000001ffffffffff\n")
+    report = Box(tmp_path, engine.url).json("doctor", "--meter", "nvml", "--seconds", "0.1")
+    found = named(report, "power limit")
+    assert (found["state"], "--cap-add SYS_ADMIN" in found["found"]) == (state, state == "skip")
 
 
 def test_a_meter_that_opens_and_measures_nothing_is_no_meter(tmp_path, engine, monkeypatch):

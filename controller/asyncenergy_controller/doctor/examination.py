@@ -1,9 +1,11 @@
 """The examination: one look after another, each with what was found and what to do about it."""
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field
+from pathlib import Path
 from threading import Event
 from typing import Any
 
@@ -36,6 +38,8 @@ from asyncenergy_controller.tasks.registry import get_task
 
 MAX_ALIAS_PCT = 3.0
 MAX_WALL_LAG_S = 3.0
+PROCESS_STATUS = Path("/proc/self/status")
+CAP_SYS_ADMIN = 21
 BURST = "Say yes."
 ENERGY = ("energy", "gpu_energy_mj", "gpu_power_w")
 """Channels whose reasons say why there is no energy."""
@@ -300,9 +304,20 @@ def _power_limit(settings: Settings, info: MeterInfo) -> Check:
         why_not = control.why_not()
     except ControllerError as error:
         why_not = error.message
+    if why_not is None and _lacks_admin():
+        why_not = "this root lacks CAP_SYS_ADMIN: a container gets it by --cap-add SYS_ADMIN"
     if why_not is None:
         return Check("power limit", "ok", "it can be lowered, so sweeps can run")
     return Check("power limit", "skip", why_not, "power sweeps are skipped; everything else runs")
+
+
+def _lacks_admin() -> bool:
+    """Whether Linux says that the driver will refuse us; elsewhere nothing tells."""
+    try:
+        effective = re.search(r"^CapEff:\s*([0-9a-f]+)$", PROCESS_STATUS.read_text(), re.MULTILINE)
+    except OSError:
+        return False
+    return effective is not None and not int(effective[1], 16) >> CAP_SYS_ADMIN & 1
 
 
 def _datasets(settings: Settings) -> Iterator[Check]:
