@@ -1,5 +1,6 @@
 """`bench smoke` from the command line, against an engine on loopback and the simulated meter."""
 
+import errno
 import json
 import re
 import signal
@@ -8,6 +9,7 @@ from dataclasses import dataclass
 import pytest
 from asyncenergy_controller import metrics
 from asyncenergy_controller.errors import ExitCode
+from asyncenergy_controller.files import LineWriter
 from asyncenergy_controller.wire import find_private, parse_bundle
 
 from tests.controller.bench_cli import Box, wait_for
@@ -215,6 +217,38 @@ def test_an_engine_that_stops_answering_keeps_what_is_finished_and_names_the_eng
     assert sum(len(run["items"]["index"]) for run in read_bundle(box)["runs"]) == 40
 
 
+def test_a_disk_that_was_full_for_a_moment_leaves_no_hole_in_the_trace(box, engine, monkeypatch):
+    engine.delay_s, add, tried = 0.05, LineWriter.add, []
+
+    def sometimes_full(writer, row):
+        if "gpu_power_w" in row:
+            tried.append(row)
+            if 3 <= len(tried) <= 6:
+                raise OSError(errno.ENOSPC, "No space left on device")
+        add(writer, row)
+
+    monkeypatch.setattr(LineWriter, "add", sometimes_full)
+    assert box.run("bench", "smoke", "--items", 8).exit_code == 0
+    assert [reading.t_s for reading in box.last.parts()[0].readings] == [row["t_s"] for row in tried]
+
+
+def test_a_disk_that_is_full_ends_the_run_and_loses_no_answer_that_was_written(box, engine, monkeypatch):
+    add = LineWriter.add
+
+    def full(writer, row):
+        if "finish_reason" in row and len(engine.questions) >= 5:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        add(writer, row)
+
+    monkeypatch.setattr(LineWriter, "add", full)
+    result = box.run("bench", "smoke", "--items", 8)
+    assert result.exit_code == ExitCode.FAILED
+    assert "No space left" in result.stderr
+    monkeypatch.setattr(LineWriter, "add", add)
+    assert box.run("bench", "smoke", "--resume").exit_code == 0
+    assert [len(run["items"]["index"]) for run in read_bundle(box)["runs"]] == [4, 4]
+
+
 def test_no_engine_has_its_own_code(tmp_path):
     result = Box(tmp_path, "http://127.0.0.1:9").run("bench", "smoke")
     assert result.exit_code == ExitCode.NO_ENGINE
@@ -237,6 +271,17 @@ def test_kill_dash_nine_leaves_items_and_trace_and_resume_goes_on(box, engine):
     assert box.run("bench", "smoke", "--resume").exit_code == 0
     runs = read_bundle(box)["runs"]
     assert sorted(index for run in runs for index in run["items"]["index"]) == list(range(30))
+
+
+@pytest.mark.campaign
+def test_ctrl_c_while_the_engine_warms_up_waits_for_one_answer_alone(box, engine):
+    engine.delay_s = 0.3
+    process = box.start("bench", "run", "--items", 60, "--concurrency", 60)
+    wait_for(lambda: len(engine.asked) >= 2)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=30)
+    assert len(engine.asked) < 20
+    assert engine.questions == []
 
 
 @pytest.mark.campaign

@@ -58,6 +58,50 @@ def test_a_journal_that_cannot_be_written_skips_the_caps_with_the_reason(box, nv
     assert nvml.calls["nvmlDeviceSetPowerManagementLimit"] == 0
 
 
+def test_caps_that_were_skipped_are_measured_by_a_resumed_run_that_may(box, nvml, board, engine):
+    board.fails["nvmlDeviceSetPowerManagementLimit"] = pynvml.NVML_ERROR_NO_PERMISSION
+    assert box.json(*SWEEP, "--caps", "0.85")["skipped"]
+    box.last.set_status("stopped", "the time limit was reached")
+    board.fails.clear()
+    result = box.json(*SWEEP, "--resume")
+    assert [run["label"] for run in result["runs"]] == ["arith", "arith-cap85"]
+    assert result["skipped"] == {}
+
+
+def test_a_limit_that_somebody_changes_meanwhile_is_left_to_them_and_no_run_is_made_of_two(box, nvml, board, engine):
+    answer = engine._sum
+
+    def answer_and_change(handler, body):
+        if nvml.limit_w(board) == 595 and len(engine.questions) >= 5:
+            nvml._keep(board, limit_mw=350_000)
+        answer(handler, body)
+
+    engine._sum = answer_and_change
+    result = box.json(*SWEEP, "--caps", "0.85", code=ExitCode.FAILED)
+    assert "from 595 W to 350 W" in result["reason"]
+    assert [run.get("power_limit_w") for run in runs_of(box)] == [None]
+    assert nvml.limit_w(board) == 350
+    engine._sum = answer
+    nvml._keep(board, limit_mw=700_000)
+    assert box.run(*SWEEP, "--resume").exit_code == 0
+    assert [run.get("power_limit_w") for run in runs_of(box)] == [None, 595.0]
+
+
+def test_a_card_that_is_lost_under_a_cap_is_not_taken_for_one_at_stock(box, nvml, board, engine):
+    answer = engine._sum
+
+    def answer_and_lose(handler, body):
+        if nvml.limit_w(board) == 595 and len(engine.questions) == 6:
+            board.fails["nvmlDeviceGetPowerManagementLimit"] = pynvml.NVML_ERROR_GPU_IS_LOST
+        answer(handler, body)
+
+    engine._sum = answer_and_lose
+    result = box.run(*SWEEP, "--caps", "0.85")
+    assert result.exit_code == ExitCode.FAILED
+    assert "sudo nvidia-smi" in result.stderr
+    assert [run.get("power_limit_w") for run in runs_of(box)] == [None, 595.0]
+
+
 def test_a_clock_is_locked_only_with_permission_and_let_go_again(box, nvml, board):
     refused = box.run(*SWEEP, "--clocks", "1500")
     assert refused.exit_code == ExitCode.USAGE

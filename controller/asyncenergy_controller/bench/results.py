@@ -71,6 +71,7 @@ class RunResult:
         """For `--json` and run.json."""
         state, reason = self.run.status
         units = self.run.plan.units
+        measured = {part.part.unit_index for part in self.parts}
         return {
             "run_id": self.run.id,
             "suite": self.run.plan.suite,
@@ -80,7 +81,9 @@ class RunResult:
             "reason": reason,
             "bundle": str(self.run.bundle_path) if self.run.bundle_path.exists() else None,
             "no_bundle_because": self.no_bundle,
-            "skipped": {units[int(index)].label: why for index, why in self.run.skipped.items()},
+            "skipped": {
+                units[int(index)].label: why for index, why in self.run.skipped.items() if int(index) not in measured
+            },
             "runs": [part.as_dict() for part in self.parts],
         }
 

@@ -23,6 +23,12 @@ from asyncenergy_controller.tasks.base import Item, Task
 from asyncenergy_controller.tasks.registry import get_task
 
 WARMUP_TOKENS = 32
+LIMITS = ("power_limit_w", "stock_power_limit_w")
+LIMIT_SLACK_W = 1.0
+
+
+class LimitChanged(ControllerError):
+    """Somebody changed the card's power limit while a unit was measured: it belongs to neither limit."""
 
 
 class Observer(Protocol):
@@ -155,7 +161,7 @@ def _run_unit(bench: Bench, position: int, loaded: Loaded, left: list[Item]) -> 
         try:
             _measure(bench, part, sampler, guard, loaded, left)
         finally:
-            _finish(bench, part, sampler, header)
+            _finish(bench, part, sampler, header, left)
 
 
 def _measure(
@@ -173,7 +179,7 @@ def _measure(
     bench.is_first_unit = False
     part.enter_phase("warmup")
     bench.observer.phase("warmup", bench.plan.timings.lead_in_s)
-    _warm_up(asker, loaded)
+    _warm_up(asker, loaded, bench.stop)
     bench.stop.wait(bench.plan.timings.lead_in_s)
     part.enter_phase("items")
     try:
@@ -200,9 +206,11 @@ def _empty_the_card(bench: Bench) -> None:
         bench.stop.wait(bench.plan.timings.lead_in_s)
 
 
-def _warm_up(asker: Asker, loaded: Loaded) -> None:
+def _warm_up(asker: Asker, loaded: Loaded, stop: StopFlag) -> None:
     """One short answer per slot, to other questions than those measured. Raises EngineError: nothing is lost yet."""
     for item in loaded.warmup:
+        if stop.reason:
+            return
         request = asker.request(item)
         asker.engine.chat(replace(request, max_tokens=min(WARMUP_TOKENS, request.max_tokens)))
 
@@ -216,8 +224,8 @@ def _ask(bench: Bench, part: PartWriter, sampler: Sampler, guard: ThermalGuard, 
         bench.observer.note(text)
 
     def before_each() -> None:
-        bench.check_time_limit()
         guard.wait_until_cool(bench.stop, note)
+        bench.check_time_limit()
 
     def on_row(row: ItemRow) -> None:
         part.add_item(row)
@@ -272,13 +280,28 @@ def _what_is_known_of_the_devices(bench: Bench) -> dict[str, Any]:
     }
 
 
-def _finish(bench: Bench, part: PartWriter, sampler: Sampler, header: dict[str, Any]) -> None:
+def _finish(bench: Bench, part: PartWriter, sampler: Sampler, header: dict[str, Any], left: list[Item]) -> None:
     """A meter knows only afterwards which of its channels gave something, so the header is written again."""
     trace = sampler.stop()
+    if "sink" in trace.reasons:
+        part.write_trace(trace.readings)
     part.end_phases()
     known = _what_is_known_of_the_devices(bench)
-    known["meter"]["reasons"] |= trace.reasons
+    meter, before = known["meter"], header["meter"]
+    meter["reasons"] |= trace.reasons
+    meter |= {name: before[name] for name in LIMITS if meter[name] is None}  # a card that is gone tells no limit
     part.write_header(header | known | {"tick_cost_s": trace.tick_cost_s})
+    _refuse_two_limits(part, before["power_limit_w"], meter["power_limit_w"], left)
+
+
+def _refuse_two_limits(part: PartWriter, before_w: float | None, after_w: float | None, left: list[Item]) -> None:
+    if before_w is None or after_w is None or abs(after_w - before_w) <= LIMIT_SLACK_W:
+        return
+    part.void_items([item.index for item in left])
+    raise LimitChanged(
+        f"Somebody changed the power limit from {before_w:g} W to {after_w:g} W during {part.path.name}: its questions "
+        "count for neither. They stay on disk; --resume asks them again."
+    )
 
 
 def weights_digest(info: EngineInfo) -> str | None:

@@ -8,9 +8,10 @@
     parts/000-arith/   part.json, trace.jsonl, items.jsonl, events.jsonl; one part a unit and start
 """
 
+import json
 import math
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
 from itertools import zip_longest
 from pathlib import Path
@@ -19,7 +20,7 @@ from typing import IO, Any, Literal, Self
 from asyncenergy_controller import clock
 from asyncenergy_controller.bench.plan import Plan
 from asyncenergy_controller.errors import ControllerError, ExitCode
-from asyncenergy_controller.files import LineWriter, lock, read_json, read_lines, write_json
+from asyncenergy_controller.files import LineWriter, lock, read_json, read_lines, write_atomically, write_json
 from asyncenergy_controller.meters.base import Reading
 
 State = Literal["running", "interrupted", "stopped", "failed", "finished"]
@@ -91,9 +92,12 @@ class PartWriter:
         write_json(self.path / "part.json", header)
 
     def add_reading(self, reading: Reading) -> None:
-        """A channel that is None is left out of its line."""
-        row = ((field.name, getattr(reading, field.name)) for field in fields(Reading))
-        self._trace.add({name: value for name, value in row if value is not None})
+        self._trace.add(_trace_row(reading))
+
+    def write_trace(self, readings: Sequence[Reading]) -> None:
+        """Write all of them once more, where some could not be written as they came: the disk was full for a while."""
+        lines = "".join(json.dumps(_trace_row(reading), separators=(",", ":")) + "\n" for reading in readings)
+        write_atomically(self.path / "trace.jsonl", lines.encode("ascii"))
 
     def add_item(self, row: ItemRow) -> None:
         self._items.add(asdict(row))
@@ -116,6 +120,12 @@ class PartWriter:
     def close(self) -> None:
         for writer in (self._trace, self._items, self._events):
             writer.close()
+
+
+def _trace_row(reading: Reading) -> dict[str, Any]:
+    """A channel that is None is left out of its line."""
+    row = ((field.name, getattr(reading, field.name)) for field in fields(Reading))
+    return {name: value for name, value in row if value is not None}
 
 
 def read_part(path: Path) -> Part:
