@@ -58,6 +58,15 @@ def test_first_tokens_count_only_when_every_request_streamed():
     assert recompute_run({**run, "streaming_used": False}).ttft_p50_s is None
 
 
+def test_a_first_token_of_many_that_came_with_the_last_was_stamped_after_a_blocking_call():
+    run = made_run(seconds=20, spans=[(0, 10), (10, 20)], completion_tokens=[91, 81])
+    run["items"]["ttft_s"] = [10.0, 10.0]
+    assert recompute_run(run).ttft_p50_s is recompute_run(run).itl_mean_ms is None
+    run["items"] |= {"ttft_s": [1.0, 10.0], "completion_tokens": [91, 1]}
+    figures = recompute_run(run)
+    assert (figures.ttft_p50_s, figures.itl_mean_ms) == (pytest.approx(5.5), pytest.approx(100))
+
+
 def test_throttling_by_heat_and_by_the_power_cap_are_told_apart():
     run = made_run(seconds=60)
     masks = [0x1, 0x4, 0x8, 0x20, 0x40, 0x80, 0x2, 0x10, 0x100, 0x4 | 0x40]
