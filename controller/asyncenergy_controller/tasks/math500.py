@@ -20,15 +20,26 @@ MATH500 = Dataset(
 )
 
 _BOX = re.compile(r"\\(?:boxed|fbox)\s*\{")
-_SAID = re.compile(r"\banswer\b(?:\s+is|\s*[:=])+\s*([^\n]+)", re.IGNORECASE)
+_SAID = re.compile(r"\banswer\b[*_]*(?:\s+is\b|\s*[:=])+[*_]*\s*([^\n]+?)(?:[.;]\s|$)", re.IGNORECASE | re.MULTILINE)
+_SPELT = {"π": r"\pi", "∞": r"\infty", "−": "-", "bmatrix": "pmatrix"}
+_GROUP = re.compile(r"(?<=\d)(?:\{,\}|,?\\[,!;: ]|,)\s?(?=\d{3}(?!\d))")
+_GROUPED_LIST = re.compile(r"(?<=\d),\s+(?=\d{3}(?!\d))")
 _DROPPED = re.compile(
-    r"\\(?:left|right|displaystyle|[,;:! ]|quad|circ|degree)(?![a-zA-Z])|\^\{?\\circ\}?"
-    r"|\\\$|\$|\\%|%|(?<=\d),(?=\d{3}\b)"
+    r"\\(?:left|right|displaystyle|quad|circ|degree)(?![a-zA-Z])|(?<!\\)\\[,;:! ()\[\]]|~|°|\^\{?\\circ\}?"
+    r"|\\\$|\$|\\%|%|\*\*"
 )
-_WRAPPED = re.compile(r"\\(?:text|mathrm|textbf|mathbf|mbox|operatorname)\s*\{([^{}]*)\}")
-_ROOT = re.compile(r"\\sqrt\s*(?:\{([^{}]*)\}|(\w))")
-_FRACTION = re.compile(r"\\[dt]?frac\s*(?:\{([^{}]*)\}|(\w))\s*(?:\{([^{}]*)\}|(\w))")
+_WRAPPED = re.compile(r"\\(?:text|textrm|textit|textbf|mathrm|mathbf|mbox|operatorname)\s*\{([^{}]*)\}")
+_ROOT = re.compile(r"\\sqrt(?:\{([^{}]*)\}|(\w))")
+_FRACTION = re.compile(r"\\[cdt]?frac(?:\{([^{}]*)\}|(\w))(?:\{([^{}]*)\}|(\w))")
+_MIXED = re.compile(
+    r"(?<![\w.^])(\d{1,9})\s*(?:\\[cdt]?frac\s*(?:\{(\d{1,9})\}|(\d))\s*(?:\{(\d{1,9})\}|(\d))|\s(\d{1,9})/(\d{1,9}))"
+)
+_FACTORS = re.compile(r"-?[\w\\]+(?:\([^()]*\))?")
+_FACTOR = re.compile(r"\d+|[a-zA-Z]|\\[a-zA-Z]+|sqrt\([^()]*\)")
 _UNIT = re.compile(
+    r"(?<=\d)\s*(?:\\(?:text|mbox|mathrm)\s*\{[\s~]*[a-z][a-z ./]*\}|\s[a-z]{3,}(?:\s[a-z]+)*)(?:\s*\^\s*\{?[23]\}?)?$"
+)
+_BARE_UNIT = re.compile(
     r"(?<=[\d)])(?:square|cubic)?(?:units?|inches|inch|feet|cm|meters|miles|hours|minutes|seconds|days|degrees?|cents|dollars)"
     r"(?:\^?\{?[23]\}?)?$"
 )
@@ -47,30 +58,53 @@ def boxed(text: str) -> str | None:
 
 def normal_form(formula: str) -> str:
     """A formula without spacing, units and the other things that two equal answers may differ in."""
-    plain = _DROPPED.sub("", formula.strip().rstrip("."))
+    plain = formula.strip().rstrip(".")
+    for sign, name in _SPELT.items():
+        plain = plain.replace(sign, name)
+    plain = _DROPPED.sub("", _GROUP.sub("", _GROUPED_LIST.sub(";", plain))).strip()
+    plain = _MIXED.sub(_as_improper, _UNIT.sub("", plain))
     while (unwrapped := _WRAPPED.sub(r"\1", plain)) != plain:
         plain = unwrapped
-    plain = _ROOT.sub(lambda root: f"sqrt({root[1] or root[2]})", plain)
-    while (flat := _FRACTION.sub(_as_quotient, plain)) != plain:
-        plain = flat
-    plain = re.sub(r"\s+|\\(?=[{}])", "", plain)
-    plain = re.sub(r"^[a-zA-Z](?:\\in|=)", "", plain)
-    plain = _UNIT.sub("", plain)
+    plain = _quotients_and_roots(re.sub(r"\s+", "", plain))
+    plain = re.sub(r"([\^_])\{(\w)\}", r"\1\2", re.sub(r"^\{([^{},]*)\}$", r"\1", plain))
+    plain = re.sub(r"^[a-zA-Z](?:\([a-z]\))?(?:\\in|=)", "", re.sub(r"\\(?=[{}])", "", plain))
+    plain = re.sub(r"^\(([A-Za-z])\)$", r"\1", _BARE_UNIT.sub("", plain))
     return answers.canonical_number(plain) or plain
+
+
+def _quotients_and_roots(plain: str) -> str:
+    while (flat := _FRACTION.sub(_as_quotient, _ROOT.sub(r"sqrt(\1\2)", plain))) != plain:
+        plain = flat
+    return plain
 
 
 def _as_quotient(match: re.Match[str]) -> str:
     above, below = match[1] or match[2] or "", match[3] or match[4] or ""
-    simple = re.compile(r"-?\w+(?:\([^()]*\))?")
-    return "/".join(part if simple.fullmatch(part) else f"({part})" for part in (above, below))
+    parts = ((above, _FACTORS), (below, _FACTOR))
+    return "/".join(part if simple.fullmatch(part) else f"({part})" for part, simple in parts)
+
+
+def _as_improper(match: re.Match[str]) -> str:
+    """A whole number with a fraction, such as 3 1/2, as one fraction."""
+    whole, above, below = (int(number) for number in match.groups() if number)
+    return f"{whole * below + above}/{below}"
 
 
 def same_answer(expected: str, given: str | None) -> bool:
-    """Whether two formulas are one answer."""
+    """Whether two formulas are one answer. The order of a list without brackets does not matter."""
     if given is None:
         return False
-    left, right = normal_form(expected), normal_form(given)
-    return left == right or answers.same_number(left, right)
+    left, right = (_parts(normal_form(formula)) for formula in (expected, given))
+    return len(left) == len(right) and all(map(_same_part, left, right))
+
+
+def _parts(plain: str) -> list[str]:
+    return [plain] if re.search(r"[(\[{]", plain) else sorted(map(normal_form, re.split("[,;]", plain)))
+
+
+def _same_part(left: str, right: str) -> bool:
+    are_words = left.isalpha() and len(left) > 1
+    return left == right or answers.same_number(left, right) or (are_words and left.casefold() == right.casefold())
 
 
 class Math500(DatasetTask):
