@@ -6,11 +6,13 @@ from pathlib import Path
 
 import pynvml
 import pytest
+from asyncenergy_controller.cli import app
 from asyncenergy_controller.files import lock
 from asyncenergy_controller.liveness import mark_of
 from asyncenergy_controller.meters.gpu_writes import READ_ONLY, WriteRefused
 from asyncenergy_controller.meters.power_journal import Entry, Journal
 from asyncenergy_controller.meters.power_limit import PowerControl, heal_leftovers
+from typer.testing import CliRunner
 
 from .fakes_nvml import FakeBoard, FakeNvml, install
 
@@ -110,6 +112,25 @@ def test_a_clock_that_was_left_locked_is_told_of(nvml, boards, folder):
     assert healing.healed
     assert "clock" in healing.message
     assert nvml.clock_mhz(boards[0]) is None
+
+
+@pytest.mark.parametrize("config_first", [True, False])
+def test_a_card_is_healed_at_any_start_wherever_the_configuration_is_named(
+    nvml, boards, folder, tmp_path, monkeypatch, config_first
+):
+    for name in ("STATE_DIR", "CONFIG_DIR"):
+        monkeypatch.delenv(f"ASYNCENERGY_{name}", raising=False)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "none"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "none"))
+    (tmp_path / "config.toml").write_text(f"state_dir = {str(tmp_path / 'elsewhere')!r}\n")
+    journal = tmp_path / "elsewhere" / "power"
+    control(journal).set_limit_w(300)
+    orphan(journal, "GPU-a")
+    named = ["--config-dir", str(tmp_path)]
+    command = ["bench", "list", "--data-dir", str(tmp_path)]
+    result = CliRunner().invoke(app, [*named, *command] if config_first else [*command, *named])
+    assert result.stderr.count("300 W and is 700 W again") == 1
+    assert nvml.limit_w(boards[0]) == 700
 
 
 def test_a_journal_that_cannot_be_cleared_stops_no_start(nvml, boards, folder, monkeypatch):

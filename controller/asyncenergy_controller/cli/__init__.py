@@ -9,9 +9,9 @@ from typer.core import TyperGroup
 
 from asyncenergy_controller.cli.commands import COMMANDS, loaded
 from asyncenergy_controller.cli.console import say
+from asyncenergy_controller.cli.healing import heal
 from asyncenergy_controller.errors import ControllerError, ExitCode
-from asyncenergy_controller.meters.power_limit import heal_leftovers
-from asyncenergy_controller.settings import Settings, load_settings
+from asyncenergy_controller.settings import load_settings
 
 __all__ = ["app", "main"]
 
@@ -66,15 +66,7 @@ def options(
     """Options before the command hold for it as well."""
     ctx.obj = {"data_dir": data_dir, "config_dir": config_dir, "api_url": api_url}
     if not ctx.resilient_parsing:
-        _heal(load_settings(**ctx.obj))
-
-
-def _heal(settings: Settings) -> None:
-    """At any start: a GPU limit that an interrupted run left behind is put back, and the person is told."""
-    if not settings.power_journal_dir.exists():
-        return
-    for healing in heal_leftovers(settings.power_journal_dir):
-        say(healing.message)
+        heal(load_settings(**ctx.obj))
 
 
 def main() -> None:

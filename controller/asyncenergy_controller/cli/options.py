@@ -9,6 +9,7 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
+from asyncenergy_controller.cli.healing import heal
 from asyncenergy_controller.settings import Settings, load_settings
 
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
@@ -24,7 +25,10 @@ class Common:
 
     def settings(self, ctx: typer.Context) -> Settings:
         """Settings with the command's own options before the global ones."""
-        return load_settings(**self.given(ctx))
+        settings = load_settings(**self.given(ctx))
+        if self.config_dir is not None:  # it may name another state_dir, in which nobody has looked yet
+            heal(settings)
+        return settings
 
     def given(self, ctx: typer.Context) -> dict[str, Any]:
         """What flags say of settings; None where a flag was not given."""
