@@ -128,6 +128,14 @@ def test_two_cards_that_share_one_identifier_are_both_counted(install, clock, mo
     assert AmdMeter("0,1", environ={}, clock=clock).read().gpu_power_w == 500
 
 
+@pytest.mark.parametrize("name", ["N/A", ""])
+def test_unlike_cards_without_a_name_are_not_called_alike(install, clock, name):
+    fake = install(200, 300)
+    fake.amdsmi_get_gpu_asic_info = lambda handle: {"market_name": name, "device_id": f"0x164{handle}"}
+    assert AmdMeter("0", environ={}, clock=clock).info().device_name == "AMD GPU 0x1640"
+    assert AmdMeter("1", environ={}, clock=clock).info().device_name == "AMD GPU 0x1641"
+
+
 def test_graphics_of_the_processor_that_answer_nothing_hide_no_card(install, clock):
     fake = install(300, 15)
     fake.fails["uuid 1"] = FakeAmdsmi.AmdSmiException("AMDSMI_STATUS_NOT_SUPPORTED")

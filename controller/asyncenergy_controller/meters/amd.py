@@ -188,13 +188,19 @@ def _list_boards(smi: Any) -> list[Board]:
         raise MeterUnavailable(f"AMD GPUs cannot be listed: {_one_line(error)}") from error
     for index, handle in enumerate(handles):
         try:
-            name = smi.amdsmi_get_gpu_asic_info(handle)["market_name"]
+            name = _name(smi.amdsmi_get_gpu_asic_info(handle))
             boards.append(Board(index, smi.amdsmi_get_gpu_device_uuid(handle), name, handle))
         except (smi.AmdSmiException, KeyError) as error:
             why.append(_one_line(error))
     if why and not boards:
         raise MeterUnavailable(f"AMD GPUs cannot be listed: {'; '.join(why)}")
     return boards
+
+
+def _name(asic: Mapping[str, Any]) -> str:
+    """Cards that the library has no name for are told apart by their kind's number."""
+    name = str(asic["market_name"]).strip()
+    return name if name not in ("", "N/A") else f"AMD GPU {asic['device_id']}"
 
 
 def _as_hip_counts(smi: Any, boards: list[Board], environ: Mapping[str, str]) -> list[Board]:

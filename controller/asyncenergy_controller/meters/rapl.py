@@ -26,7 +26,7 @@ PERMISSION_HELP = (
 
 @dataclass(slots=True)
 class Package:
-    """One CPU package: its core, uncore and memory subdomains are parts of it and never added."""
+    """One CPU package. Its core and uncore subdomains are parts of it, its memory lies outside: none is ever added."""
 
     name: str
     energy_file: Path
