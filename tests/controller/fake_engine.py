@@ -35,6 +35,16 @@ VLLM = {
         ]
     },
 }
+SGLANG = {
+    "/get_server_info": {"version": "0.5.3", "disable_radix_cache": False},
+    "/openapi.json": {
+        "info": {"title": "FastAPI"},
+        "paths": dict.fromkeys(("/v1/chat/completions", "/v1/responses", "/v1/models", "/health", "/generate"), {}),
+    },
+    "/v1/models": {
+        "data": [{"id": "small", "owned_by": "sglang", "root": "Qwen/Qwen3-8B", "max_model_len": 4096}],
+    },
+}
 LM_STUDIO = {
     "/api/v0/models": {"data": [{"id": "tiny-1b", "quantization": "4bit", "loaded_context_length": 4096}]},
     "/v1/models": {"data": [{"id": "tiny-1b"}]},

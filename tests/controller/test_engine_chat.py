@@ -148,13 +148,44 @@ def test_a_stream_without_done_is_complete_once_it_said_why_it_ended():
     assert (result.text, result.streamed) == ("four", True)
 
 
-def test_an_error_inside_the_stream_is_the_engines_failure():
+@pytest.mark.parametrize("error", [{"error": "out of memory"}, {"object": "error", "message": "out of memory"}])
+def test_an_error_inside_the_stream_is_the_engines_failure(error):
     def answer(handler, body):
         start_stream(handler)
-        send_event(handler, {"error": "out of memory"})
+        send_event(handler, error)
+        handler.wfile.write(b"data: [DONE]\n\n")
 
     with fake_engine(answer) as fake, pytest.raises(EngineFailed, match="out of memory"):
         ask(fake)
+
+
+def test_events_that_only_keep_the_connection_open_are_no_part_of_the_answer():
+    def answer(handler, body):
+        start_stream(handler)
+        handler.wfile.write(b"event: ping\n\ndata: \n\n")
+        send_event(handler, {"choices": [{"delta": {"content": "four"}, "finish_reason": "stop"}]})
+        handler.wfile.write(b"data: [DONE]\n\n")
+
+    with fake_engine(answer) as fake:
+        result = ask(fake)
+    assert (result.text, result.streamed, len(result.token_times_s)) == ("four", True, 1)
+
+
+def test_a_stream_of_nothing_is_not_taken_for_an_answer():
+    def answer(handler, body):
+        handle = streamed(finish=None, usage=None) if body["stream"] else whole("four")
+        handle(handler, body)
+
+    with fake_engine(answer) as fake:
+        assert ask(fake).text == "four"
+
+
+def test_a_refusal_that_only_sounds_like_a_field_changes_no_later_request():
+    with fake_engine(refusing(400, "the server stopped: the prompt exceeds the context")) as fake:
+        with EngineClient(fake.url) as client, pytest.raises(EngineRefused, match="stopped"):
+            client.chat(QUESTION)
+        assert client.refused_fields == frozenset()
+    assert len(fake.asked) == 1
 
 
 def test_fields_a_server_does_not_know_are_left_out_and_stop_is_applied_here():
@@ -188,6 +219,8 @@ def test_a_refused_cache_switch_makes_the_prefix_cache_unknown():
     [
         (refusing(500, "CUDA out of memory"), EngineFailed, "CUDA out of memory"),
         (refusing(404, "model 'tiny' not found, try pulling it first"), ModelRefused, "'tiny'"),
+        (refusing(400, "Model 'tiny' does not exist"), ModelRefused, "'tiny'"),
+        (refusing(503, "Loading model"), EngineFailed, "not ready.*Loading model"),
         (refusing(401, "Invalid API Key"), EngineRefused, "API key"),
         (refusing(400, "exceeds the available context size"), EngineRefused, "context size"),
         (lambda handler, body: send_json(handler, 200, {"choices": []}), EngineProtocolError, "no choices"),
@@ -199,6 +232,13 @@ def test_every_refusal_has_its_own_error_in_the_servers_words(answer, error, wor
     with fake_engine(answer) as fake, pytest.raises(error, match=words) as caught:
         ask(fake)
     assert caught.value.exit_code is ExitCode.NO_ENGINE
+
+
+def test_a_question_that_is_too_long_is_no_fault_of_the_models_name():
+    said = "This model's maximum context length is 2048 tokens. However, you requested 2560, which is not possible."
+    with fake_engine(refusing(400, said)) as fake, pytest.raises(EngineRefused, match="maximum context") as caught:
+        ask(fake)
+    assert not isinstance(caught.value, ModelRefused)
 
 
 def test_a_server_that_hangs_is_left_after_the_time_limit():

@@ -4,13 +4,20 @@ import socket
 from contextlib import suppress
 
 import pytest
-from asyncenergy_controller.engine import EngineClient, EngineNotFound, EngineRefused, EngineTimeout, detect_engine
+from asyncenergy_controller.engine import (
+    EngineClient,
+    EngineFailed,
+    EngineNotFound,
+    EngineRefused,
+    EngineTimeout,
+    detect_engine,
+)
 from asyncenergy_controller.engine.kinds import LLAMA_CPP as LLAMA_CPP_KIND
 from asyncenergy_controller.engine.kinds import LM_STUDIO as LM_STUDIO_KIND
 from asyncenergy_controller.engine.kinds import OLLAMA as OLLAMA_KIND
 from asyncenergy_controller.engine.kinds import VLLM as VLLM_KIND
 
-from tests.controller.fake_engine import LLAMA_CPP, LM_STUDIO, OLLAMA, TRANSFORMERS, VLLM, fake_engine
+from tests.controller.fake_engine import LLAMA_CPP, LM_STUDIO, OLLAMA, SGLANG, TRANSFORMERS, VLLM, fake_engine
 
 ANY = {"/v1/models": {"data": [{"id": "tiny"}]}}
 
@@ -26,11 +33,12 @@ def told(pages):
         (LLAMA_CPP, ("llama.cpp", "b6000-1a2b3c4", "Tiny-1B-Instruct", "Q4_K_M", 4096, "off")),
         (OLLAMA, ("ollama", "0.12.3", "Qwen3.5-9B", "Q4_K_M", 8192, "on")),
         (VLLM, ("vllm", "0.11.0", "SmolLM2-135M-Instruct", None, 2048, "off")),
+        (SGLANG, ("sglang", "0.5.3", "Qwen3-8B", None, 4096, "on")),
         (LM_STUDIO, ("lm-studio", None, "tiny-1b", "4bit", 4096, "unknown")),
         (TRANSFORMERS, ("transformers", None, "SmolLM2-135M-Instruct", None, None, "unknown")),
         (ANY, ("openai-compatible", None, "tiny", None, None, "unknown")),
     ],
-    ids=["llama.cpp", "ollama", "vllm", "lm-studio", "transformers", "any other"],
+    ids=["llama.cpp", "ollama", "vllm", "sglang", "lm-studio", "transformers", "any other"],
 )
 def test_each_kind_is_told_by_its_own_pages(pages, expected):
     info = told(pages)
@@ -74,6 +82,21 @@ def test_a_build_without_a_number_has_no_version_unless_the_model_is_tagged_with
 )
 def test_an_old_vllm_cannot_be_kept_from_caching(version, state):
     assert told(VLLM | {"/version": {"version": version}}).prefix_cache == state
+
+
+def test_sglang_says_whether_it_keeps_prompts():
+    assert told(SGLANG | {"/get_server_info": {"disable_radix_cache": True}}).prefix_cache == "off"
+    newer = {"/get_server_info": 404, "/server_info": {"version": "0.6.0"}}
+    assert told(SGLANG | newer).engine_version == "0.6.0"
+
+
+def test_an_engine_that_still_loads_its_model_is_neither_another_engine_nor_none():
+    loading = LLAMA_CPP | {"/props": 503}  # it lists its model meanwhile
+    with fake_engine(pages=loading) as fake, EngineClient(fake.url) as client:
+        with pytest.raises(EngineFailed, match=r"not ready.*try again"):
+            client.recognised()
+        fake.pages = LLAMA_CPP
+        assert client.info().engine == "llama.cpp"
 
 
 @pytest.mark.parametrize(

@@ -58,17 +58,20 @@ class StreamedAnswer(AnswerReader):
         done = False
         for event in httpx2.EventSource(response):
             arrived_s = clock.monotonic()
+            if not event.data.strip():  # sent to keep the connection open
+                continue
             if event.data.strip() == "[DONE]":
                 done = True
                 break
             self._take(_decoded(event.data, self.url), arrived_s)
         self.t_end_s = clock.monotonic()
-        if not done and self.finish is None:
+        if self.finish is None and not (done and self.token_times_s):
             raise StreamBroken(f"The stream from {self.url} ended before the answer did.")
 
     def _take(self, chunk: dict[str, Any], arrived_s: float) -> None:
-        if chunk.get("error"):
-            raise EngineFailed(f"The engine at {self.url} failed half way: {str(chunk['error'])[:300]}")
+        if chunk.get("error") or chunk.get("object") == "error":
+            said = chunk.get("error") or chunk.get("message")
+            raise EngineFailed(f"The engine at {self.url} failed half way: {str(said)[:300]}")
         self.usage = mapping(chunk.get("usage")) or self.usage
         choice = next(iter(mappings(chunk.get("choices"))), {})
         delta = mapping(choice.get("delta"))

@@ -1,5 +1,6 @@
 """Client of any OpenAI-compatible chat server. Times are stamped the moment bytes arrive."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, Self
@@ -133,7 +134,7 @@ class EngineClient:
         try:
             answer = self._post(body, request.model)
         except EngineRefused as error:
-            named = {name for name in DISPENSABLE if name in body and name in error.reply}
+            named = {name for name in DISPENSABLE if name in body and re.search(rf"\b{name}\b", error.reply)}
             if not named:
                 raise
             self.refused_fields |= named
@@ -175,7 +176,7 @@ class EngineClient:
             response = self._http.get(path, timeout=PROBE_LIMIT_S)
         if response.is_success:
             return _json_or_none(response)
-        if required or response.status_code in (401, 403):
+        if required or response.status_code in (401, 403, 503):  # 503: llama.cpp, while it loads its model
             raise refusal(response.status_code, _explanation(response), url=f"{self.base_url}{path}")
         return None
 

@@ -1,11 +1,17 @@
 """What can go wrong between the controller and an inference engine; the one place that maps foreign exceptions."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import httpx2
 
 from asyncenergy_controller.errors import ControllerError, ExitCode
+
+_NO_SUCH_MODEL = re.compile(
+    r"\bmodel\b.*\b(?:not|no|unknown|invalid)\b|\b(?:no|unknown|invalid)\b.*\bmodel\b", re.IGNORECASE
+)
+_TOO_LONG = re.compile(r"context|token", re.IGNORECASE)
 
 
 class EngineError(ControllerError):
@@ -73,10 +79,12 @@ def translated(url: str, *, limit_s: float) -> Iterator[None]:
 def refusal(status: int, reply: str, *, url: str, model: str | None = None) -> EngineError:
     """The exception for an answer outside 2xx, in the engine's own words."""
     said = f"HTTP {status} from {url}: {reply or 'no explanation'}"
+    if status == 503:
+        return EngineFailed(f"The engine is not ready or too busy: try again in a moment. {said}")
     if status >= 500:
         return EngineFailed(f"The engine failed. {said}")
     if status in (401, 403):
         return EngineRefused(f"The engine wants an API key. {said}", status=status, reply=reply)
-    if model and status in (400, 404) and "model" in reply.lower():
+    if model and status in (400, 404) and _NO_SUCH_MODEL.search(reply) and not _TOO_LONG.search(reply):
         return ModelRefused(f"The engine does not serve the model {model!r}. {said}", status=status, reply=reply)
     return EngineRefused(f"The engine refused the request. {said}", status=status, reply=reply)

@@ -53,6 +53,8 @@ LLAMA_CPP = EngineKind("llama.cpp", "off", "chat_template_kwargs", "chat_templat
 OLLAMA = EngineKind("ollama", "on", "reasoning_effort", "reasoning_effort", loading_page="/api/generate")
 VLLM = EngineKind("vllm", "off", "chat_template_kwargs", "reasoning_effort", "cache_salt")
 VLLM_WITHOUT_SALT = EngineKind("vllm", "unknown", "chat_template_kwargs", "reasoning_effort")
+SGLANG = EngineKind("sglang", "on", "chat_template_kwargs", "reasoning_effort")
+SGLANG_WITHOUT_CACHE = EngineKind("sglang", "off", "chat_template_kwargs", "reasoning_effort")
 LM_STUDIO = EngineKind("lm-studio", "unknown")
 TRANSFORMERS = EngineKind("transformers", "unknown")
 COMPATIBLE = EngineKind("openai-compatible", "unknown")
@@ -68,7 +70,7 @@ class Recognised:
 
 def recognise(fetch: Fetch) -> Recognised | None:
     """Ask each kind's own endpoints in turn; None where not even a model list is served."""
-    for probe in (_llama_cpp, _ollama, _lm_studio, _vllm, _transformers, _compatible):
+    for probe in (_llama_cpp, _ollama, _lm_studio, _vllm, _sglang, _transformers, _compatible):
         if (found := probe(fetch)) is not None:
             return found
     return None
@@ -129,6 +131,14 @@ def _takes_salt(version: str) -> bool:
     """Salts came with 0.9; older servers ignore the field."""
     numbers = re.match(r"(\d+)\.(\d+)", version)
     return numbers is not None and (int(numbers[1]), int(numbers[2])) >= (0, 9)
+
+
+def _sglang(fetch: Fetch) -> Recognised | None:
+    if not any(model.get("owned_by") == "sglang" for model in _listing(fetch)):
+        return None
+    told = mapping(fetch("/get_server_info")) or mapping(fetch("/server_info"))
+    uncached = told.get("disable_radix_cache") is True
+    return Recognised(SGLANG_WITHOUT_CACHE if uncached else SGLANG, text(told.get("version")) or None)
 
 
 def _transformers(fetch: Fetch) -> Recognised | None:
