@@ -25,7 +25,7 @@ class ProgressBar:
         self._started_s = clock.monotonic()
         self._position, self._unit, self._done = 0, plan.units[0], 0
         self._asked, self._first_start_s = 0, 0.0
-        self._has_projected = False
+        self._has_projected = self._has_warned = False
         self._told_s = self._started_s
         self._bar = Progress(
             TextColumn("{task.description}"),
@@ -77,20 +77,25 @@ class ProgressBar:
         self._bar.console.print(text, markup=False)
 
     def _project(self, left_s: float | None) -> None:
-        """Once, early: how long the whole will take, and whether a time limit will cut it."""
-        if self._has_projected or left_s is None or self._asked < ENOUGH_ITEMS:
+        """Once, early: how long the whole will take; and as soon as it shows, that a time limit will cut it."""
+        if left_s is None or self._asked < ENOUGH_ITEMS:
             return
-        self._has_projected = True
         passed_s, limit_s = clock.monotonic() - self._started_s, self._plan.time_limit_s
         if limit_s is not None and passed_s + left_s > limit_s:
-            share = max(0.0, limit_s - passed_s) / left_s
-            self.note(
-                f"At this pace {_duration(left_s)} are needed, but the time limit leaves "
-                f"{_duration(limit_s - passed_s)}: about {share:.0%} of the questions left will be asked. "
-                "What is finished is kept; --resume goes on."
-            )
-        elif len(self._plan.units) > 1:
+            self._warn(left_s, limit_s - passed_s)
+        elif not self._has_projected and len(self._plan.units) > 1:
             self.note(f"Projected for this machine: {_duration(passed_s + left_s)} in all.")
+        self._has_projected = True
+
+    def _warn(self, left_s: float, allowed_s: float) -> None:
+        if self._has_warned:
+            return
+        self._has_warned = True
+        self.note(
+            f"At this pace {_duration(left_s)} are needed, but the time limit leaves {_duration(allowed_s)}: about "
+            f"{max(0.0, allowed_s) / left_s:.0%} of the questions left will be asked. What is finished is kept; "
+            "--resume goes on."
+        )
 
 
 def _duration(seconds: float) -> str:
