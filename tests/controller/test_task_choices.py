@@ -63,6 +63,20 @@ def test_mmlu_marks_the_letter(mmlu):
         assert task.score(item, task.extract(completion), completion) == score
 
 
+def test_mmlu_rows_without_a_subject_or_a_check_are_refused(tmp_path):
+    row = {"question": "?", "choices": ["a", "b", "c", "d"], "answer": 0}
+    with pytest.raises(TaskError, match="not what mmlu_redux expects.*subject"):
+        MmluRedux(save(tmp_path, "mmlu_redux_test", [row | {"error_type": "ok"}])).items(n=1, seed=1)
+    with pytest.raises(TaskError, match="none of its 1 rows"):
+        MmluRedux(save(tmp_path, "mmlu_redux_test", [row | {"subject": "art"}])).items(n=1, seed=1)
+
+
+def test_a_question_whose_answer_is_not_known_is_refused(tmp_path):
+    row = {"activity_label": "x", "ctx": "y", "endings": ["a", "b", "c", "d"], "label": -1}
+    with pytest.raises(TaskError, match="not what hellaswag expects.*choice -1"):
+        Hellaswag(save(tmp_path, "hellaswag_validation", [row])).items(n=1, seed=1)
+
+
 def test_mmlu_has_57_subjects():
     assert len(set(SUBJECTS)) == 57
 

@@ -101,11 +101,27 @@ def test_a_folder_without_the_questions_says_what_to_put_there(tmp_path):
 
 @pytest.mark.parametrize(
     ("name", "content"),
-    [("sums_test.jsonl", b'{"question": '), ("sums_test.parquet", b"no parquet"), ("sums_test.jsonl", b"\xff\xfe")],
+    [
+        ("sums_test.jsonl", b'{"question": '),
+        ("sums_test.jsonl", b"\xff\xfe"),
+        ("sums_test.jsonl", b"5"),
+        ("sums_test.jsonl", b"[" * 100_000),
+        ("sums_test.json", b'{"rows": []}'),
+        ("sums_test.json", b'["row"]'),
+        ("sums_test.parquet", b"no parquet"),
+        ("sums_test.csv", b'question,"answer' + b"x" * 200_000),  # a quotation mark without its other half
+    ],
+    ids=str,
 )
 def test_a_damaged_file_is_named(tmp_path, name, content):
     (tmp_path / name).write_bytes(content)
     with pytest.raises(TaskError, match=rf"{name} cannot be read"):
+        load_split(SUMS, "test", Source(tmp_path))
+
+
+def test_what_is_no_file_is_named(tmp_path):
+    (tmp_path / "sums_test.jsonl").mkdir()
+    with pytest.raises(TaskError, match=r"sums_test\.jsonl cannot be read: Is a directory"):
         load_split(SUMS, "test", Source(tmp_path))
 
 

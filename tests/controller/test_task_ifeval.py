@@ -72,7 +72,7 @@ CASES = [
         "detectable_content:postscript",
         {"postscript_marker": "P.S."},
         ["Bye.\nP.S. Bring it.", "Bye.\n\np. s. x", "bye P.S. it"],
-        ["Bye.", "The ships"],
+        ["Bye.", "The ships", "Bye.\nPS: Bring it.", "What does ps show?"],
     ),
     ("detectable_content:postscript", {"postscript_marker": "P.P.S"}, ["x\nP.P.S. more"], ["x\nP.S. more"]),
     (
@@ -199,6 +199,11 @@ def test_thinking_is_not_part_of_the_answer(tmp_path):
 def test_an_instruction_that_nobody_can_check_is_refused(tmp_path):
     with pytest.raises(TaskError, match="unknown instruction 'new:one'"):
         task_with(tmp_path, ("new:one", {})).items(n=1, seed=1)
+
+
+def test_an_instruction_without_its_parameters_is_refused_before_anything_is_measured(tmp_path):
+    with pytest.raises(TaskError, match="not what ifeval expects.*keywords"):
+        task_with(tmp_path, ("keywords:existence", {})).items(n=1, seed=1)
 
 
 def test_a_missing_language_package_is_said_before_anything_is_measured(tmp_path, monkeypatch):

@@ -35,6 +35,9 @@ def test_the_minutes_never_change():
         ("Oak and Elm.\n1200 and 350.", 0.0),
         ("Oak: 12000 euros. Elm: 35 euros.", 0.0),
         ("oak 1 200 euros", 0.5),
+        ("Oak: 1’200 euros\nElm: 350.00 euros", 1.0),
+        ("Oak: 1200EUR\nElm: EUR350", 1.0),
+        ("Oak: 1200\n350 euros for Elm", 1.0),
         ("", 0.0),
     ],
 )

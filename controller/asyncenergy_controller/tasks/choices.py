@@ -116,6 +116,14 @@ def put(question: str, choices: Sequence[str]) -> str:
     return "\n".join([question.strip(), *lines])
 
 
+def letter_of(label: int | str) -> str:
+    """The letter of a choice that a data set calls 0 to 3."""
+    place = int(label)
+    if not 0 <= place < len(LETTERS):
+        raise ValueError(f"choice {place} of {len(LETTERS)}")
+    return LETTERS[place]
+
+
 class ChoiceTask(DatasetTask):
     """One of four letters is right."""
 
@@ -156,7 +164,7 @@ class MmluRedux(ChoiceTask):
         return [place for place in self._sound(rows) if place not in reserved]
 
     def asked(self, index: int, row: Row) -> tuple[str, str]:
-        return put(str(row["question"]), row["choices"]), LETTERS[int(row["answer"])]
+        return put(str(row["question"]), row["choices"]), letter_of(row["answer"])
 
     def shots(self, index: int, row: Row) -> list[tuple[str, str]]:
         rows = self.loaded.rows
@@ -200,4 +208,4 @@ class Hellaswag(ChoiceTask):
 
     def asked(self, index: int, row: Row) -> tuple[str, str]:
         question = f"{row['activity_label']}: {row['ctx']} ...\nWhich ending fits best?"
-        return put(question, row["endings"]), LETTERS[int(row["label"])]
+        return put(question, row["endings"]), letter_of(row["label"])

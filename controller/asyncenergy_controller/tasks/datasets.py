@@ -71,7 +71,7 @@ def load_split(dataset: Dataset, split: str, source: Source) -> Loaded:
         paths = _local_files(dataset, split, source.folder)
     else:
         paths = _from_hub(dataset, split, source)
-    contents = {name: path.read_bytes() for name, path in paths.items()}
+    contents = {name: _content(path) for name, path in paths.items()}
     digests = {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
     pinned = [file.sha256 for file in dataset.splits[split]]
     is_pinned = dataset.revision is not None and list(digests.values()) == pinned
@@ -124,13 +124,23 @@ def _from_hub(dataset: Dataset, split: str, source: Source) -> dict[str, Path]:
     return found or hub.download_files(dataset.repo, revision, patterns)
 
 
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise TaskError(f"{path} cannot be read: {error.strerror or error}.") from error
+
+
 def _rows(name: str, content: bytes) -> list[Row]:
     try:
-        return _READERS[Path(name).suffix](content)
+        rows = _READERS[Path(name).suffix](content)
     except ImportError as error:
         raise TaskError(f"Reading {name} needs {EXTRA}; or give the questions as .jsonl.") from error
-    except ValueError as error:  # pyarrow's own errors are ValueErrors, too
+    except (ValueError, RecursionError, csv.Error) as error:  # pyarrow's own errors are ValueErrors, too
         raise TaskError(f"{name} cannot be read: {error}") from error
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        raise TaskError(f"{name} cannot be read: it must be a list of objects, one for each question.")
+    return rows
 
 
 def _jsonl(content: bytes) -> list[Row]:

@@ -40,10 +40,13 @@ class DatasetTask(ABC):
 
     def items(self, *, n: int, seed: int) -> list[Item]:
         """`n` rows by seed. Raises TaskError where the data are missing or have other fields than they should."""
-        usable = self.usable(self.loaded.rows)
-        chosen = sampled(len(usable), n=n, key=f"{self.name}/{seed}")
+        rows = self.loaded.rows
         try:
-            return [self.item(usable[place], self.loaded.rows[usable[place]]) for place in chosen]
+            usable = self.usable(rows)
+            if not usable:
+                raise TaskError(f"{self.dataset.repo}: none of its {len(rows)} rows is one that {self.name} asks.")
+            chosen = sampled(len(usable), n=n, key=f"{self.name}/{seed}")
+            return [self.item(usable[place], rows[usable[place]]) for place in chosen]
         except (KeyError, IndexError, TypeError, ValueError) as error:
             raise TaskError(f"{self.dataset.repo}: a row is not what {self.name} expects ({error!r}).") from error
 

@@ -10,7 +10,7 @@ from asyncenergy_controller.tasks import answers
 from asyncenergy_controller.tasks.base import Item, chat
 from asyncenergy_controller.tasks.datasets import Dataset, DatasetFile, Row
 from asyncenergy_controller.tasks.from_dataset import DatasetTask
-from asyncenergy_controller.tasks.ifeval_rules import RULES, follows, language_of
+from asyncenergy_controller.tasks.ifeval_rules import RULES, follows
 
 IFEVAL = Dataset(
     name="ifeval",
@@ -38,8 +38,8 @@ class Ifeval(DatasetTask):
         if unknown:
             raise ValueError(f"unknown instruction {unknown[0]!r}")
         prompt = str(row["prompt"])
-        if any(name == "language:response_language" for name, _ in rules):
-            language_of(prompt)  # said now, not after minutes of measuring, where the package is missing
+        for name, given in rules:
+            follows(name, prompt, given)  # what a rule lacks, or a missing package, is said now: not half way
         return Item(index, prompt, "", chat(prompt), facts={"rules": rules})
 
     def extract(self, completion: str) -> str | None:

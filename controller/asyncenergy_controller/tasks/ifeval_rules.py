@@ -104,7 +104,7 @@ def _placeholders(text: str, given: Given) -> bool:
 
 def _postscript(text: str, given: Given) -> bool:
     letters = re.findall(r"[A-Za-z]", given["postscript_marker"])
-    marker = r"\.?\s?".join(letters)
+    marker = r"\.\s?".join(letters)
     return re.search(rf"(?:^|\s){marker}\b\.?", text, re.IGNORECASE) is not None
 
 

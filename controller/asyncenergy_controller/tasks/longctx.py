@@ -97,15 +97,14 @@ def _number(key: str, below: int) -> int:
 
 def recalled(amounts: dict[str, int], summary: str) -> float:
     """The share of the decisions whose name and amount stand together in the summary."""
-    pieces = re.split(r"[\n;]|(?<=[.!?])\s", re.sub(r"(?<=\d)[,\s](?=\d{3}\b)", "", summary))
+    pieces = re.split(r"[\n;]|(?<=[.!?])\s", re.sub(r"(?<=\d)(?:[,.'’]|[^\S\n])(?=\d{3}(?!\d))", "", summary))
     found = [name for name, amount in amounts.items() if any(_names(piece, name, amount) for piece in pieces)]
     return len(found) / len(amounts)
 
 
 def _names(piece: str, name: str, amount: int) -> bool:
-    return (
-        re.search(rf"\b{name}\b", piece, re.IGNORECASE) is not None and re.search(rf"\b{amount}\b", piece) is not None
-    )
+    amount_alone = rf"(?<!\d){amount}(?!\d)"
+    return re.search(rf"\b{name}\b", piece, re.IGNORECASE) is not None and re.search(amount_alone, piece) is not None
 
 
 class LongContextSummary:
