@@ -33,6 +33,16 @@ def test_what_cannot_be_measured_or_shared_is_refused_before_anything_runs(box, 
     assert (engine.asked, box.store.all()) == ([], [])
 
 
+@pytest.mark.parametrize(
+    "choice", [("--items", "small"), ("--concurrency", 8), ("--max-tokens", 8), ("--seed", 7)], ids=lambda one: one[0]
+)
+def test_the_reference_suite_is_the_same_everywhere(box, engine, choice):
+    result = box.run("bench", "reference", *choice)
+    assert result.exit_code == ExitCode.USAGE
+    assert f"takes no {choice[0]}" in result.stderr
+    assert (engine.asked, box.store.all()) == ([], [])
+
+
 def test_settings_are_kept_in_the_bundle_as_they_were_given(box):
     given = ("--set", "kv_cache=q8_0", "--set", "cuda_graphs=true", "--set", "batch=512", "--set", "rope=nan")
     assert box.run("bench", "run", "--items", 2, *given, "--reasoning-effort", "low").exit_code == 0

@@ -10,7 +10,7 @@ from asyncenergy_controller.bench.plan import Plan, repeated
 from asyncenergy_controller.bench.suites import sweep_plan
 from asyncenergy_controller.cli import bench_runs, bench_share
 from asyncenergy_controller.cli.options import Measuring, takes
-from asyncenergy_controller.cli.planning import Choice, SweptSuite, adjusted, numbers
+from asyncenergy_controller.cli.planning import Choice, SweptSuite, adjusted, numbers, refuse_choices
 from asyncenergy_controller.errors import UsageError
 from asyncenergy_controller.settings import Settings
 
@@ -49,6 +49,7 @@ def calibrate(ctx: typer.Context, options: Measuring) -> None:
 @takes(Measuring)
 def reference(ctx: typer.Context, options: Measuring) -> None:
     """100 questions to the pinned reference weights, which makes machines comparable; other weights are refused."""
+    refuse_choices(options)
     measure(ctx, options, lambda settings: adjusted(suites.REFERENCE, options, settings))
 
 

@@ -109,6 +109,16 @@ def _usage_errors() -> Iterator[None]:
         raise UsageError(f"{option}: {first['msg']} ({first['input']!r} was given).") from error
 
 
+def refuse_choices(options: Measuring) -> None:
+    """Other questions, or several at a time, would be compared with what they can't be. Raises UsageError."""
+    given = [name for name in ("items", "seed", "concurrency", "max_tokens") if getattr(options, name) is not None]
+    if given:
+        raise UsageError(
+            f"The reference suite compares machines, so it takes no --{given[0].replace('_', '-')}: it is always the "
+            "same 100 questions, one at a time. `bench run --task gsm8k_platinum` takes what you choose."
+        )
+
+
 def n_items(given: str | None) -> int | None:
     """A count of questions, `small`, or None where nothing was asked for. Raises UsageError."""
     if given is None:
