@@ -200,6 +200,18 @@ def test_a_time_limit_is_announced_keeps_what_is_finished_and_resume_asks_the_re
     assert len(box.store.all()) == 1
 
 
+def test_a_run_is_not_resumed_with_another_model(box, engine):
+    box.run("bench", "smoke", "--items", 20, "--time-limit", 0.1)
+    box.last.set_status("stopped", "the time limit was reached")
+    other = {"/v1/models": {"data": [{"id": "other-model.Q8_0.gguf", "object": "model"}]}}
+    with bench_engine(other) as engine_of_another_model:
+        result = Box(box.home, engine_of_another_model.url).run("bench", "smoke", "--resume")
+        assert engine_of_another_model.asked == []
+    assert result.exit_code == ExitCode.USAGE
+    assert "begun with tiny-model Q4_K_M, and the engine serves other-model Q8_0" in result.stderr
+    assert box.run("bench", "smoke", "--resume").exit_code == 0
+
+
 def test_resume_without_anything_to_resume_says_so(box):
     result = box.run("bench", "smoke", "--resume")
     assert result.exit_code == ExitCode.USAGE

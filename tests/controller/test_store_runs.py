@@ -157,6 +157,14 @@ def test_a_start_that_was_killed_before_it_wrote_anything_stops_no_other(store):
     assert run.answered(0) == {1, 2}
 
 
+def test_a_plan_of_a_newer_version_is_named(store):
+    run = store.create(PLAN)
+    (run.path / "plan.json").write_text(json.dumps(PLAN.model_dump(mode="json") | {"novel": 1}))
+    with pytest.raises(FileUnreadable, match=r"plan\.json is no plan that this version knows"):
+        RunDir(run.path).plan  # noqa: B018 - reading it is what fails
+    run.release()
+
+
 def test_a_rerun_never_deletes_an_earlier_run(store):
     first, second = store.create(PLAN), store.create(PLAN)
     assert first.id != second.id

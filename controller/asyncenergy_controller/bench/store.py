@@ -17,10 +17,20 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import IO, Any, Literal, Self
 
+from pydantic import ValidationError
+
 from asyncenergy_controller import clock
 from asyncenergy_controller.bench.plan import Plan
 from asyncenergy_controller.errors import ControllerError, ExitCode
-from asyncenergy_controller.files import LineWriter, lock, read_json, read_lines, write_atomically, write_json
+from asyncenergy_controller.files import (
+    FileUnreadable,
+    LineWriter,
+    lock,
+    read_json,
+    read_lines,
+    write_atomically,
+    write_json,
+)
 from asyncenergy_controller.meters.base import Reading
 
 State = Literal["running", "interrupted", "stopped", "failed", "finished"]
@@ -179,7 +189,12 @@ class RunDir:
 
     @property
     def plan(self) -> Plan:
-        return Plan.model_validate(read_json(self.path / "plan.json"))
+        """Raises FileUnreadable."""
+        path = self.path / "plan.json"
+        try:
+            return Plan.model_validate(read_json(path))
+        except ValidationError as error:
+            raise FileUnreadable(f"{path} is no plan that this version knows ({error}); move that run away.") from error
 
     @property
     def bundle_path(self) -> Path:

@@ -61,6 +61,8 @@ def _run(settings: Settings, plan: Plan, store: RunStore, unfinished: RunDir | N
         info = engine.info(settings.model)
         info = replace(info, weights_digest=weights_digest(info))
         _require_pinned(plan, info)
+        if unfinished:
+            _require_same_weights(unfinished, info)
         meter = open_meter(
             settings.meter,
             settings.device,
@@ -136,6 +138,19 @@ def _require_pinned(plan: Plan, info: EngineInfo) -> None:
         f"and nothing else; the engine serves {info.model_basename} {info.quantization} on {info.engine}. "
         f"Load {pinned.source}, or use `bench run`."
     )
+
+
+def _require_same_weights(run: RunDir, info: EngineInfo) -> None:
+    """One task, half of it answered by each of two models, would be a result of neither."""
+    begun = {(part.header["engine"]["model_basename"], part.header["engine"]["quantization"]) for part in run.parts()}
+    others = begun - {(info.model_basename, info.quantization)}
+    if others:
+        said = ", ".join(" ".join(filter(None, other)) for other in sorted(others, key=str))
+        raise UsageError(
+            f"Run {run.id} was begun with {said}, and the engine serves {info.model_basename} "
+            f"{info.quantization or ''}".rstrip()
+            + ". Load what it was begun with, or start a new run without --resume."
+        )
 
 
 def _report(result: RunResult, outcome: Outcome, *, as_json: bool) -> None:
