@@ -129,6 +129,16 @@ def test_an_asynchronous_function_is_measured_until_it_is_awaited(energy, server
     assert reported(server, energy)[0]["duration_s"] >= 0.12
 
 
+def test_an_object_whose_call_is_asynchronous_is_measured_until_it_is_awaited(energy, server):
+    class Agent:
+        async def __call__(self, seconds):
+            await asyncio.sleep(seconds)
+            return "done"
+
+    assert asyncio.run(energy.measure()(Agent())(0.12)) == "done"
+    assert reported(server, energy)[0]["duration_s"] >= 0.12
+
+
 def test_an_asynchronous_block_is_measured_while_other_tasks_go_on(energy, server):
     async def work():
         async with energy.measure() as run:
@@ -199,7 +209,7 @@ def test_a_task_cancelled_before_its_work_began_leaves_nothing_behind(energy, se
     assert len(reported(server, energy)) == 1
 
 
-@pytest.mark.parametrize("kind", ["generator", "asynchronous generator"])
+@pytest.mark.parametrize("kind", ["generator", "asynchronous generator", "partial", "object"])
 def test_a_generator_is_refused_because_its_call_measures_nothing(energy, kind):
     def numbers():
         yield 1
@@ -207,8 +217,13 @@ def test_a_generator_is_refused_because_its_call_measures_nothing(energy, kind):
     async def later():
         yield 1
 
+    class Stream:
+        def __call__(self):
+            yield 1
+
+    works = {"generator": numbers, "asynchronous generator": later, "partial": functools.partial(numbers)}
     with pytest.raises(TypeError, match="use `with` inside"):
-        energy.measure()(numbers if kind == "generator" else later)
+        energy.measure()(works.get(kind, Stream()))
 
 
 def test_a_decorator_without_parentheses_is_refused_with_the_way_out(energy):

@@ -105,10 +105,13 @@ class Measure:
 
     def __call__(self, work: Callable[Given, Result]) -> Callable[Given, Result]:
         """Measure each call; the name is the function's own where none was given."""
-        if inspect.isgeneratorfunction(work) or inspect.isasyncgenfunction(work):
-            raise TypeError(f"{work.__qualname__} is a generator, whose call ends at once: use `with` inside of it")
         about = replace(self._about, name=self._about.name or _name_of(work))
-        if inspect.iscoroutinefunction(work):
+        bodies = (work, type(work).__call__)  # an object's own `__call__` may be asynchronous, too
+        if any(inspect.isgeneratorfunction(body) or inspect.isasyncgenfunction(body) for body in bodies):
+            raise TypeError(
+                f"{_name_of(work) or work} is a generator, whose call ends at once: use `with` inside of it"
+            )
+        if any(map(inspect.iscoroutinefunction, bodies)):
             return cast(Callable[Given, Result], self._measured_async(work, about))
 
         @functools.wraps(work)
