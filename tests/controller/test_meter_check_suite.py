@@ -124,6 +124,15 @@ def test_an_exception_is_a_fault_and_is_told():
     assert result.note == "raised NVMLError_Unknown: Unknown Error"
 
 
+def test_a_meter_that_ends_the_program_does_not_end_the_check():
+    class Quitter(broken_meters.Zero):
+        def stop(self):
+            raise SystemExit(0)
+
+    result = check_case(BY_NAME["flat"], Quitter)
+    assert (result.result, result.note) == ("fail", "raised SystemExit: 0")
+
+
 def test_not_a_number_is_no_energy_and_no_json():
     class NotANumber(broken_meters.Zero):
         def stop(self):
@@ -192,6 +201,13 @@ def test_a_case_that_is_not_there_is_wrong_usage():
     assert "there is no case 'flta'" in result.stderr
 
 
+@pytest.fixture
+def meters_that_do_not_load(tmp_path, monkeypatch):
+    (tmp_path / "meter_without_its_library.py").write_text("raise OSError('no such library')")
+    (tmp_path / "meter_with_a_slip.py").write_text("def meter(:")
+    monkeypatch.syspath_prepend(tmp_path)
+
+
 @pytest.mark.parametrize(
     ("meter", "says"),
     [
@@ -199,8 +215,13 @@ def test_a_case_that_is_not_there_is_wrong_usage():
         ("no.such.module:Meter", "there is no module no"),
         ("tests.controller.broken_meters:Missing", "Missing"),
         ("tests.controller.broken_meters:NOT_CALLABLE", "must be a function or class"),
+        (":Meter", "choose ours, zeus, codecarbon"),
+        (".relative:Meter", "choose ours, zeus, codecarbon"),
+        ("meter_without_its_library:Meter", "OSError: no such library"),
+        ("meter_with_a_slip:Meter", "SyntaxError"),
     ],
 )
+@pytest.mark.usefixtures("meters_that_do_not_load")
 def test_a_meter_that_cannot_be_loaded_is_wrong_usage(meter, says):
     result = run("--meter", meter)
     assert result.exit_code == 2

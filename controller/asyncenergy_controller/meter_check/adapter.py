@@ -51,7 +51,7 @@ def load_factory(meter: str) -> Factory:
     Raises UsageError where there is none, or the package it needs is not installed.
     """
     module_name, colon, attribute = SHIPPED.get(meter, meter).partition(":")
-    if not colon:
+    if not colon or not module_name or module_name.startswith("."):
         raise UsageError(f"there is no meter {meter!r}: choose {', '.join(SHIPPED)}, or give module:factory")
     if str(Path.cwd()) not in sys.path:
         sys.path.append(str(Path.cwd()))
@@ -59,8 +59,8 @@ def load_factory(meter: str) -> Factory:
         factory = getattr(importlib.import_module(module_name), attribute)
     except ModuleNotFoundError as error:
         raise UsageError(f"the meter {meter!r} can't be loaded, {_missing(meter, error)}") from error
-    except AttributeError as error:
-        raise UsageError(f"the meter {meter!r} can't be loaded: {error}") from error
+    except Exception as error:  # a foreign module may raise anything
+        raise UsageError(f"the meter {meter!r} can't be loaded: {type(error).__name__}: {error}") from error
     if not callable(factory):
         raise UsageError(f"the meter {meter!r} can't be used: it must be a function or class that makes a meter")
     return factory  # type: ignore[no-any-return]  # what it makes shows only when it is called

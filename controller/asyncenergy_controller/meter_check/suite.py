@@ -71,7 +71,7 @@ def check_case(case: Case, factory: Factory) -> CaseResult:
             measured = _measure(machine, case, factory)
         except CannotMeasure as reason:
             return CaseResult(case, "skip", None, str(reason))
-        except Exception as error:  # noqa: BLE001 - whatever a foreign meter raises is a result
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a foreign meter raises is a result
             return CaseResult(case, "fail", None, f"raised {type(error).__name__}: {error}")
     return judge(case, measured)
 
