@@ -67,10 +67,14 @@ def test_what_can_not_be_opened_is_said_in_the_same_words(kind):
 
 
 def test_a_process_that_was_killed_costs_the_readings_and_nothing_else(meter):
+    before = meter.info()
     process_of(meter).kill()
     for _ in range(2):
         with pytest.raises(MeterError, match="the meter's process has ended"):
             meter.read()
+    after = meter.info()
+    assert (after.device_name, after.energy_source) == (before.device_name, before.energy_source)
+    assert "has ended" in after.reasons["meter"]
 
 
 def test_a_driver_that_hangs_is_ended_and_asked_no_more(meter, monkeypatch):
@@ -80,7 +84,7 @@ def test_a_driver_that_hangs_is_ended_and_asked_no_more(meter, monkeypatch):
     with pytest.raises(MeterError, match=r"did not answer within 0\.2 s and was ended"):
         meter.read()
     with pytest.raises(MeterError, match="has ended"):
-        meter.info()
+        meter.read()
     assert not process.is_running()
 
 

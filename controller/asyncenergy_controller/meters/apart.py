@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import closing, suppress
+from dataclasses import replace
 from multiprocessing.connection import Connection, Pipe
 from typing import Any
 
@@ -44,13 +45,18 @@ class MeterApart:
             )
         try:
             self.name: str = self._ask(how)
+            self._info: MeterInfo = self._ask("info")
         except BaseException:
             self.close()
             raise
 
     def info(self) -> MeterInfo:
-        found: MeterInfo = self._ask("info")
-        return found
+        """What is measured; what it said last, and why, where its process has ended."""
+        try:
+            self._info = self._ask("info")
+        except MeterError as error:
+            self._info = replace(self._info, reasons=self._info.reasons | {"meter": error.message})
+        return self._info
 
     def read(self) -> Reading:
         reading: Reading = self._ask("read")
