@@ -314,6 +314,25 @@ def test_a_forked_worker_measures_and_reports_for_itself(energy, server):
     assert child["fingerprint"] != own["fingerprint"]
 
 
+def test_a_forked_child_that_leaves_its_parents_block_does_not_report_it(energy, server):
+    def work():
+        with energy.measure("parent") as parent:
+            pid = os.fork()
+            if pid == 0:
+                raise LookupError("the child gives up")
+            os.waitpid(pid, 0)
+        return parent
+
+    try:
+        parent = work()
+    except LookupError:
+        energy.flush()
+        os._exit(0)
+    (record,) = reported(server, energy)
+    assert (record["run_id"], record["exit_status"]) == (parent.run_id, "success")
+    assert record["energy_wh"] > 0
+
+
 def test_importing_the_package_loads_no_sdk_before_it_is_asked_for():
     code = "import sys, asyncenergy_controller as a; print('asyncenergy_controller.sdk' in sys.modules, a.AsyncEnergy)"
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout

@@ -150,6 +150,7 @@ class _Block:
         self._about = about
         self._meter: Meter = NullMeter()
         self._measuring: Measuring | None = None
+        self._pid = os.getpid()
         self.run = Run(work_unit_kind=about.work_unit_kind)
 
     def start(self) -> None:
@@ -167,6 +168,8 @@ class _Block:
             self._meter.close()
 
     def end(self, error: BaseException | None, *, beside: bool) -> None:
+        if self._pid != os.getpid():
+            return  # a forked child leaves the block as well, but the run is its parent's
         try:
             self._report(status_of(error), beside)
         except Exception:  # no fault of a report fails the work
