@@ -142,6 +142,31 @@ def test_a_stream_that_breaks_off_is_asked_again_inside_the_same_window():
     assert result.t_end_s - result.t_start_s > 0.1  # the broken attempt was paid for, too
 
 
+def test_one_broken_stream_among_good_ones_does_not_end_the_streaming():
+    breaks = iter([False, True, False])
+
+    def answer(handler, body):
+        if not body["stream"]:
+            whole("four")(handler, body)
+        elif next(breaks):
+            streamed("fo", finish=None, usage=None, done=False)(handler, body)
+        else:
+            streamed("four")(handler, body)
+
+    with fake_engine(answer) as fake, EngineClient(fake.url) as client:
+        results = [client.chat(QUESTION) for _ in range(3)]
+    assert [result.text for result in results] == ["four"] * 3
+    assert [result.streamed for result in results] == [True, False, True]
+
+
+def test_an_upstream_that_refuses_says_nothing_about_streaming():
+    with fake_engine(refusing(400, "bad answer from upstream")) as fake, EngineClient(fake.url) as client:
+        with pytest.raises(EngineRefused, match="upstream"):
+            client.chat(QUESTION)
+        assert client.streaming
+    assert len(fake.asked) == 1
+
+
 def test_a_stream_without_done_is_complete_once_it_said_why_it_ended():
     with fake_engine(streamed("four", done=False)) as fake:
         result = ask(fake)

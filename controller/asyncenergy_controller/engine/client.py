@@ -38,6 +38,7 @@ class EngineClient:
         self.base_url = address.rstrip("/").removesuffix("/v1")
         self.timeout_s = timeout_s
         self.streaming = True
+        self._has_streamed = False
         self.refused_fields: frozenset[str] = frozenset()
         self._recognised: Recognised | None = None
         headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
@@ -122,9 +123,13 @@ class EngineClient:
         t_start_s = clock.monotonic()
         if self.streaming:
             try:
-                return self._ask(request, t_start_s, stream=True)
-            except (StreamBroken, EngineRefused) as error:
-                if isinstance(error, EngineRefused) and "stream" not in error.reply.lower():
+                answer = self._ask(request, t_start_s, stream=True)
+                self._has_streamed = answer.streamed
+                return answer
+            except StreamBroken:
+                self.streaming = self._has_streamed
+            except EngineRefused as error:
+                if not re.search(r"\bstream", error.reply, re.IGNORECASE):
                     raise
                 self.streaming = False
         return self._ask(request, t_start_s, stream=False)
