@@ -11,7 +11,7 @@ from asyncenergy_controller.files import lock
 from asyncenergy_controller.liveness import mark_of
 from asyncenergy_controller.meters.gpu_writes import READ_ONLY, WriteRefused
 from asyncenergy_controller.meters.power_journal import Entry, Journal
-from asyncenergy_controller.meters.power_limit import PowerControl, heal_leftovers
+from asyncenergy_controller.meters.power_limit import PowerControl, heal_leftovers, put_back_ours
 from typer.testing import CliRunner
 
 from .fakes_nvml import FakeBoard, FakeNvml, install
@@ -180,3 +180,17 @@ def test_two_starts_heal_a_card_once(nvml, boards, folder):
     held.close()
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     assert nvml.limit_w(boards[0]) == 300
+
+
+def test_a_process_that_ends_at_once_puts_back_its_own_cards_alone(nvml, boards, folder):
+    control(folder, "0").set_limit_w(300)
+    orphan(folder, "GPU-a")
+    control(folder, "1").set_limit_w(300)
+    put_back_ours(folder)
+    assert [nvml.limit_w(board) for board in boards] == [300, 700]
+    assert files(folder) == ["GPU-a.json"]
+
+
+def test_a_process_that_changed_nothing_asks_no_driver_at_its_end(nvml, folder):
+    put_back_ours(folder)
+    assert nvml.calls["nvmlInit"] == 0

@@ -9,7 +9,7 @@ from asyncenergy_controller.bench.plan import Unit
 from asyncenergy_controller.errors import ControllerError, MeterUnavailable
 from asyncenergy_controller.meters.base import MeterInfo
 from asyncenergy_controller.meters.gpu_writes import WriteRefused
-from asyncenergy_controller.meters.power_journal import Journal, JournalBroken
+from asyncenergy_controller.meters.power_journal import JournalBroken
 from asyncenergy_controller.meters.power_limit import Policy, PowerControl
 
 CAPPABLE_METERS = ("nvml", "nvidia-smi")
@@ -37,11 +37,6 @@ class UnitPower:
         with ExitStack() as stack:
             self._apply(unit, stack)
             yield
-
-    def put_back(self) -> None:
-        """At once, whatever is under way: for a process that is about to end. Raises WriteRefused, MeterUnavailable."""
-        if any(Journal(self.journal_dir).paths()):
-            PowerControl(self.journal_dir, self.device, policy=self.policy).restore()
 
     def _apply(self, unit: Unit, stack: ExitStack) -> None:
         if self.metered.meter.split("+")[0] not in CAPPABLE_METERS:

@@ -2,6 +2,7 @@
 
 import signal
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -15,6 +16,7 @@ from asyncenergy_controller.errors import ExitCode, UsageError
 from asyncenergy_controller.identity import controller_id
 from asyncenergy_controller.loop.assembly import AlreadyRunning, assembled
 from asyncenergy_controller.loop.check import Row, check_rows, exit_code
+from asyncenergy_controller.meters.power_limit import put_back_ours
 from asyncenergy_controller.server import ServerClient
 from asyncenergy_controller.service.journal import configure_logging
 from asyncenergy_controller.settings import Settings
@@ -70,7 +72,8 @@ def run(
 def _forever(settings: Settings, *, watch_catalog: bool) -> ExitCode:
     configure_logging()
     with assembled(settings, watch_catalog=watch_catalog) as daemon:
-        _, number = until_signal(daemon.run_forever, daemon.stop)
+        put_back = partial(put_back_ours, settings.power_journal_dir)
+        _, number = until_signal(daemon.run_forever, daemon.stop, put_back)
     return ExitCode.INTERRUPTED if number == signal.SIGINT else ExitCode.OK
 
 
@@ -79,7 +82,9 @@ def _once(settings: Settings) -> ExitCode:
     configure_logging()
     try:
         with assembled(settings) as daemon:
-            line, number = until_signal(daemon.run_once, daemon.stop)
+            line, number = until_signal(
+                daemon.run_once, daemon.stop, partial(put_back_ours, settings.power_journal_dir)
+            )
     except AlreadyRunning:
         show("another controller works here, and this one leaves it alone")
         return ExitCode.OK

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 
 import typer
 
@@ -25,6 +26,7 @@ from asyncenergy_controller.cli.signals import stopping_on_signals
 from asyncenergy_controller.engine import EngineClient, EngineInfo, detect_engine
 from asyncenergy_controller.errors import ExitCode, UsageError
 from asyncenergy_controller.meters.base import Meter, MeterInfo
+from asyncenergy_controller.meters.power_limit import put_back_ours
 from asyncenergy_controller.meters.select import open_meter
 from asyncenergy_controller.settings import Settings, revealed
 
@@ -95,7 +97,6 @@ def _measured(
     _introduce(run, info, known)
     if plan.suite == "quick":
         say(expectation(plan, known.device_kind, QUICK.n_items))
-    power = UnitPower(settings.power_journal_dir, settings.device, known, settings.power_cap_policy)
     with ProgressBar(plan, simulated=known.energy_source == "simulated") as bar:
         bench = Bench(
             run=run,
@@ -106,10 +107,10 @@ def _measured(
             node=node_entry(settings.config_dir, known),
             observer=bar,
             sensor=known_sensor(settings.data_dir, known),
-            power=power,
+            power=UnitPower(settings.power_journal_dir, settings.device, known, settings.power_cap_policy),
             sample_period_s=settings.sample_period_s,
         )
-        with stopping_on_signals(bench.stop, power.put_back):
+        with stopping_on_signals(bench.stop, partial(put_back_ours, settings.power_journal_dir)):
             outcome = run_plan(bench, units)
     run.set_status(outcome.state, outcome.reason)
     return outcome, keep_result(run)

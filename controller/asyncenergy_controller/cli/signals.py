@@ -3,9 +3,10 @@
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import FrameType
+from typing import NoReturn
 
 from asyncenergy_controller.bench.stop import StopFlag
 from asyncenergy_controller.cli.console import say
@@ -27,7 +28,7 @@ def stopping_on_signals(stop: StopFlag, put_back: Callable[[], None]) -> Iterato
         yield
         return
     ending = _Ending(stop, put_back)
-    before = {number: signal.signal(number, ending) for number in _caught()}
+    before = {number: signal.signal(number, ending) for number in caught()}
     try:
         yield
     finally:
@@ -35,7 +36,7 @@ def stopping_on_signals(stop: StopFlag, put_back: Callable[[], None]) -> Iterato
             signal.signal(number, handler)
 
 
-def _caught() -> tuple[signal.Signals, ...]:
+def caught() -> tuple[signal.Signals, ...]:
     """`nohup` has the hang-up ignored, and so it stays."""
     if HANGUP is None or signal.getsignal(HANGUP) is signal.SIG_IGN:
         return SIGNALS
@@ -46,32 +47,39 @@ class _Ending:
     def __init__(self, stop: StopFlag, put_back: Callable[[], None]) -> None:
         self._stop = stop
         self._put_back = put_back
-        self._terminals = [output for output in OUTPUTS if os.isatty(output)]
+        self._terminals = terminals()
         self._caught = 0
 
     def __call__(self, number: int, _frame: FrameType | None) -> None:
         self._caught += 1
         name = signal.Signals(number).name
         if number == HANGUP:
-            self._leave_terminals()
+            leave(self._terminals)
         if self._caught > 1:
-            self._end_at_once()
+            end_at_once(self._put_back if self._caught == 2 else None)  # a third does not wait for the card either
         self._stop.set(f"interrupted by {name}")
         say(f"{name}: waiting for the questions in flight, then keeping what is finished. Once more ends it at once.")
 
-    def _end_at_once(self) -> None:
-        """Every line is on disk already. A third signal does not wait for the card either."""
-        try:
-            if self._caught == 2:
-                self._put_back()
-        except (ControllerError, OSError) as error:
-            say(str(error))
-        finally:
-            os._exit(ExitCode.INTERRUPTED)
 
-    def _leave_terminals(self) -> None:
-        """What is written to a closed terminal is an error, which would end the run before its bundle is made."""
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        for output in self._terminals:
-            os.dup2(nowhere, output)
-        os.close(nowhere)
+def end_at_once(put_back: Callable[[], None] | None) -> NoReturn:
+    """Every line is on disk already."""
+    try:
+        if put_back:
+            put_back()
+    except (ControllerError, OSError) as error:
+        say(str(error))
+    finally:
+        os._exit(ExitCode.INTERRUPTED)
+
+
+def terminals() -> list[int]:
+    """Outputs that end in one; asked before it is closed."""
+    return [output for output in OUTPUTS if os.isatty(output)]
+
+
+def leave(closed: Sequence[int]) -> None:
+    """What is written to a closed terminal is an error, which would end the work before its result is kept."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for output in closed:
+        os.dup2(nowhere, output)
+    os.close(nowhere)

@@ -214,6 +214,13 @@ def heal_leftovers(journal_folder: Path) -> list[Healing]:
     return [healing for path in journal.paths() if (healing := _heal(journal, path)) is not None]
 
 
+def put_back_ours(journal_folder: Path) -> None:
+    """Put back at once what this process changed, because it is about to end. Raises WriteRefused, MeterUnavailable."""
+    entries = map(load, Journal(journal_folder).paths())
+    if ours := [entry.uuid for entry in entries if entry.is_ours()]:
+        PowerControl(journal_folder, ",".join(ours)).restore()
+
+
 def _heal(journal: Journal, path: Path) -> Healing | None:
     """Heal one leftover; None where its process still runs, or another start has healed it meanwhile."""
     try:
