@@ -7,6 +7,7 @@ import psutil
 CREATE_TIME_SLACK_S = 2.0
 PROC = Path("/proc")
 BOOT_ID = PROC / "sys/kernel/random/boot_id"
+GONE = (b"Z", b"X")
 START_TICKS = 22 - 3
 """`starttime`, the 22nd field of /proc/PID/stat, counted from the state, which is the third."""
 
@@ -14,11 +15,12 @@ START_TICKS = 22 - 3
 def mark_of(pid: int) -> str | None:
     """What only this process has, whatever is done to the clock: this boot's id, and the tick since then it began at.
 
-    None where the process is gone, and on systems other than Linux, whose `create_time` no clock moves.
+    None where the process is gone, though nobody may have reaped it, and on systems other than Linux, whose
+    `create_time` no clock moves.
     """
     try:
         fields = (PROC / str(pid) / "stat").read_bytes().rpartition(b")")[2].split()  # a name may hold anything
-        return f"{BOOT_ID.read_text().strip()} {int(fields[START_TICKS])}"
+        return None if fields[0] in GONE else f"{BOOT_ID.read_text().strip()} {int(fields[START_TICKS])}"
     except OSError:
         return None
 

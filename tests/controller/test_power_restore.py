@@ -1,6 +1,7 @@
 """Putting cards back: each as far as it can be, whatever else fails, and one process at a time."""
 
 import os
+import signal
 from dataclasses import replace
 from pathlib import Path
 
@@ -165,6 +166,19 @@ def test_one_process_changes_a_card_only_after_another_has_written_that_it_does(
     held.close()
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
     assert nvml.limit_w(boards[0]) == 700
+
+
+def test_a_killed_process_that_nobody_has_reaped_keeps_no_card_capped(nvml, boards, folder):
+    """In a container whose first process reaps no children it stays a zombie for good."""
+    child = os.fork()
+    if child == 0:
+        control(folder).set_limit_w(300)
+        os.kill(os.getpid(), signal.SIGKILL)
+    os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)
+    assert nvml.limit_w(boards[0]) == 300
+    assert [one.healed for one in heal_leftovers(folder)] == [True]
+    assert nvml.limit_w(boards[0]) == 700
+    os.waitpid(child, 0)
 
 
 def test_two_starts_heal_a_card_once(nvml, boards, folder):
