@@ -200,6 +200,13 @@ def test_a_time_limit_is_announced_keeps_what_is_finished_and_resume_asks_the_re
     assert len(box.store.all()) == 1
 
 
+def test_a_time_limit_that_passes_before_the_first_question_is_no_missing_meter(box, engine):
+    result = box.run("bench", "smoke", "--items", 8, "--time-limit", 0.1)
+    assert engine.questions == []
+    assert result.exit_code == 0
+    assert "time limit of 0.1 s was reached" in result.stderr
+
+
 def test_a_run_is_not_resumed_with_another_model(box, engine):
     box.run("bench", "smoke", "--items", 20, "--time-limit", 0.1)
     box.last.set_status("stopped", "the time limit was reached")

@@ -95,7 +95,7 @@ def _measured(
 ) -> tuple[Outcome, RunResult]:
     known = meter.info()
     _introduce(run, info, known)
-    if plan.suite == "quick":
+    if plan.suite == "quick" and not run.n_answered:
         say(expectation(plan, known.device_kind, QUICK.n_items))
     with ProgressBar(plan, simulated=known.energy_source == "simulated") as bar:
         bench = Bench(
@@ -171,4 +171,4 @@ def _report(result: RunResult, outcome: Outcome, *, as_json: bool) -> None:
 def _exit_code(outcome: Outcome, result: RunResult) -> ExitCode:
     if outcome.exit_code is not ExitCode.OK:
         return outcome.exit_code
-    return ExitCode.OK if result.energy_was_measured else ExitCode.NO_METER
+    return ExitCode.OK if result.energy_was_measured or not result.parts else ExitCode.NO_METER
