@@ -106,6 +106,31 @@ def test_a_limit_that_the_driver_made_of_ours_is_put_back_as_well(nvml, boards, 
     assert (nvml.limit_w(boards[0]), files(folder)) == (700, [])
 
 
+def test_a_limit_that_the_driver_sets_though_it_reports_an_error_is_put_back(nvml, boards, folder, monkeypatch):
+    real = nvml.nvmlDeviceSetPowerManagementLimit
+
+    def set_and_fail(board, limit_mw):
+        real(board, limit_mw)
+        if limit_mw == 300_000:
+            raise pynvml.NVMLError(pynvml.NVML_ERROR_TIMEOUT)
+
+    monkeypatch.setattr(nvml, "nvmlDeviceSetPowerManagementLimit", set_and_fail, raising=False)
+    with pytest.raises(WriteRefused):
+        control(folder).set_limit_w(300)
+    assert (nvml.limit_w(boards[0]), files(folder)) == (700, [])
+
+
+def test_a_card_that_is_lost_while_it_is_changed_keeps_its_journal(nvml, boards, folder, monkeypatch):
+    def lose(board, limit_mw):
+        board.fails["nvmlDeviceGetPowerManagementLimit"] = LOST
+        raise pynvml.NVMLError(LOST)
+
+    monkeypatch.setattr(nvml, "nvmlDeviceSetPowerManagementLimit", lose, raising=False)
+    with pytest.raises(WriteRefused, match="the GPU is lost"):
+        control(folder).set_limit_w(300)
+    assert files(folder) == ["GPU-a.json"]
+
+
 def test_a_clock_that_was_left_locked_is_told_of(nvml, boards, folder):
     control(folder).lock_clock_mhz(1500)
     orphan(folder, "GPU-a")

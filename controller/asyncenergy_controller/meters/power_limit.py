@@ -152,18 +152,25 @@ class PowerControl:
         )
 
     def _change(self, board: Board, intended: Entry, write: Callable[[], None]) -> None:
-        """Write the journal, then the board; a refused write leaves no trace in either."""
-        previous = self._journal.read(board.uuid)
+        """Write the journal, then the board; a refused write leaves no trace in either.
+
+        What the driver has changed though it reports an error is put back; where it does not say, the journal stays.
+        """
+        previous, before_mw = self._journal.read(board.uuid), _limit_mw(self._nvml, board)
         self._journal.write(intended)
         try:
             write()
         except WriteRefused:
-            if previous is None:
-                self._journal.clear(board.uuid)
-            else:
-                self._journal.write(previous)
+            if _same(_limit_mw(self._nvml, board), before_mw):
+                self._roll_back(board, previous)
             self.restore()
             raise
+
+    def _roll_back(self, board: Board, previous: Entry | None) -> None:
+        if previous is None:
+            self._journal.clear(board.uuid)
+        else:
+            self._journal.write(previous)
 
     def _keep(self, board: Board, limit_mw: int) -> None:
         """Refuse what the driver made of our limit: it is ours as well, and must not be taken for somebody else's."""
