@@ -181,6 +181,8 @@ def test_the_letter_that_a_completion_settles_on(completion, letter):
         "The answer would be C.",
         "The answer is C. A is a planet.",
         "The answer is C, not A.",
+        "The answer is C, A is a star.",
+        "The answer is C and B is wrong.",
         "The answer is C. Let me check: the answer should be C.",
         "Option C is correct.",
         "A. Paris\nB. London\nC. Rome\nD. Berlin\n\nC is the correct answer.",

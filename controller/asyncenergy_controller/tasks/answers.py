@@ -99,7 +99,8 @@ def final_choice(completion: str, letters: str = "ABCD") -> str | None:
     first or last line.
     """
     text = without_thinking(completion)
-    one = rf"([{letters}])(?![^\W_]|['’][^\W_])(?!\W*(?:,|/|&|\band\b|\bor\b)[\s(*]*[{letters}](?![^\W_]))"
+    another = rf"[ *)\]]*(?:,|/|&|\band\b|\bor\b)[ (*]*[{letters}](?![^\W_]|\s+(?:is|was)\b)"
+    one = rf"([{letters}])(?![^\W_]|['’][^\W_])(?!{another})"
     for mark in reversed(list(_CHOICE_MARKER.finditer(text))):
         tail = text[mark.end() :]
         if (match := re.match(one, tail[_BEFORE_LETTER.match(tail).end() :])) is not None:  # type: ignore[union-attr]
