@@ -108,6 +108,12 @@ def test_what_the_server_can_not_read_is_said_in_its_words(energy, server):
         energy.next_window(60, deadline="whenever")
 
 
+@pytest.mark.parametrize("length", [float("nan"), float("inf"), 0, timedelta(hours=-1)])
+def test_a_length_that_no_work_has_is_said_at_once(energy, server, length):
+    with pytest.raises(ValueError, match="seconds above 0"):
+        energy.next_window(length, deadline="by 7am")
+
+
 def test_a_server_that_is_away_is_said_so():
     with AsyncEnergy("ae_key", api_url="http://127.0.0.1:9") as energy, pytest.raises(ServerUnreachable):
         energy.next_window(60, deadline="by 7am")

@@ -1,6 +1,7 @@
 """When to run: the cheapest time that meets a deadline."""
 
 import asyncio
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -78,7 +79,10 @@ def window_of(answer: Mapping[str, Any]) -> Window:
 
 
 def seconds(length: float | timedelta) -> float:
-    return length.total_seconds() if isinstance(length, timedelta) else float(length)
+    duration_s = length.total_seconds() if isinstance(length, timedelta) else float(length)
+    if not 0 < duration_s < math.inf:
+        raise ValueError(f"the duration must be a number of seconds above 0, not {duration_s:g}")
+    return duration_s
 
 
 def said(at: str | datetime) -> str:
