@@ -121,7 +121,7 @@ KINDS = {
         Kind(
             "output_cap",
             "Output caps",
-            "The most tokens that an answer may have. A cut answer is scored by what it says until there, and has cost its energy.",
+            "The most tokens an answer may have. A cut answer is scored by what it says, and has cost its energy.",
             "Most tokens",
             "two runs that differ in the token limit alone",
             ordered=True,
