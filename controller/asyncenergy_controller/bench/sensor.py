@@ -16,8 +16,11 @@ def keep_sensor(data_dir: Path, sensor: dict[str, Any]) -> None:
 
 
 def known_sensor(data_dir: Path, info: MeterInfo) -> dict[str, Any] | None:
-    """The doctor's findings about this very meter and device, None where it has not looked at them."""
+    """The doctor's findings about this device, and about the wall if the same is read; None where it has not looked."""
     path = data_dir / FILE
     sensor: dict[str, Any] = read_json(path) if path.exists() else {}
-    same = (sensor.get("meter"), sensor.get("device_name")) == (info.meter, info.device_name)
-    return sensor if same else None
+    looked_at, measured_with = str(sensor.get("meter")).split("+"), info.meter.split("+")
+    if (looked_at[0], sensor.get("device_name")) != (measured_with[0], info.device_name):
+        return None
+    same_wall = looked_at[-1] == measured_with[-1]
+    return {name: value for name, value in sensor.items() if same_wall or not name.startswith("wall_")}
