@@ -3,7 +3,7 @@
 import json
 import os
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
 
@@ -62,11 +62,20 @@ class LineWriter:
         self._file = path.open("a", encoding="ascii")
 
     def add(self, row: Mapping[str, Any]) -> None:
-        self._file.write(json.dumps(row, separators=(",", ":")) + "\n")
+        self._file.write(_line(row))
         self._file.flush()
 
     def close(self) -> None:
         self._file.close()
+
+
+def write_lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
+    """Write all lines at once, instead of what is there."""
+    write_atomically(path, "".join(map(_line, rows)).encode("ascii"))
+
+
+def _line(row: Mapping[str, Any]) -> str:
+    return json.dumps(row, separators=(",", ":")) + "\n"
 
 
 def read_lines(path: Path) -> Iterator[dict[str, Any]]:

@@ -8,7 +8,6 @@
     parts/000-arith/   part.json, trace.jsonl, items.jsonl, events.jsonl; one part a unit and start
 """
 
-import json
 import math
 import secrets
 from collections.abc import Iterator, Sequence
@@ -28,8 +27,8 @@ from asyncenergy_controller.files import (
     lock,
     read_json,
     read_lines,
-    write_atomically,
     write_json,
+    write_lines,
 )
 from asyncenergy_controller.meters.base import Reading
 
@@ -106,8 +105,7 @@ class PartWriter:
 
     def write_trace(self, readings: Sequence[Reading]) -> None:
         """Write all of them once more, where some could not be written as they came: the disk was full for a while."""
-        lines = "".join(json.dumps(_trace_row(reading), separators=(",", ":")) + "\n" for reading in readings)
-        write_atomically(self.path / "trace.jsonl", lines.encode("ascii"))
+        write_lines(self.path / "trace.jsonl", map(_trace_row, readings))
 
     def add_item(self, row: ItemRow) -> None:
         self._items.add(asdict(row))

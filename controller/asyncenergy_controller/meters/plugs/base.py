@@ -1,6 +1,7 @@
 """What every wall plug gives, and what no plug's answer is taken for."""
 
 import math
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 from asyncenergy_controller.errors import MeterError
@@ -28,6 +29,13 @@ def running_w(value: Any, plug: str) -> float:
     if value <= 0:
         raise MeterError(f"{plug} answered {value} W: is this machine plugged into it?")
     return float(value)
+
+
+def outlet_of(outlets: Sequence[Any], channel: str, plug: str) -> Any:
+    """Take the outlet that `channel` names, counted from 1. Raises MeterError where it names none."""
+    if not channel.isdecimal() or not 1 <= int(channel) <= len(outlets):
+        raise MeterError(f"{plug} has {len(outlets)} outlets: add #1 to #{len(outlets)} to its address")
+    return outlets[int(channel) - 1]
 
 
 class Switch(Protocol):

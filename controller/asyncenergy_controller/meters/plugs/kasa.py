@@ -5,7 +5,7 @@ from collections.abc import Coroutine
 from typing import Any, TypeVar
 
 from asyncenergy_controller.errors import MeterError, MeterUnavailable
-from asyncenergy_controller.meters.plugs.base import LIMIT_S, counted_wh, running_w, switched
+from asyncenergy_controller.meters.plugs.base import LIMIT_S, counted_wh, outlet_of, running_w, switched
 
 CONNECT_LIMIT_S = 10.0
 T = TypeVar("T")
@@ -84,10 +84,7 @@ class KasaPlug:
         """What the strip itself says is of all its outlets, and what it is told goes to all."""
         device = await self._updated()
         outlets = list(getattr(device, "children", ())) or [device]
-        number = self._channel or ("1" if len(outlets) == 1 else "")
-        if not number.isdecimal() or not 1 <= int(number) <= len(outlets):
-            raise MeterError(f"{self._plug} has {len(outlets)} outlets: add #1 to #{len(outlets)} to its address")
-        return outlets[int(number) - 1]
+        return outlet_of(outlets, self._channel or ("1" if len(outlets) == 1 else ""), self._plug)
 
     async def _updated(self) -> Any:
         if self._device is None:

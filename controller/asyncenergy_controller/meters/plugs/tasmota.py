@@ -3,7 +3,7 @@
 from typing import Any
 
 from asyncenergy_controller.errors import MeterError
-from asyncenergy_controller.meters.plugs.base import counted_wh, running_w, switched
+from asyncenergy_controller.meters.plugs.base import counted_wh, outlet_of, running_w, switched
 from asyncenergy_controller.meters.plugs.http import PlugHttp, at
 
 
@@ -60,11 +60,7 @@ class TasmotaPlug:
 
     def _one_of(self, values: Any) -> Any:
         """The outlet's own value where the plug tells one of each outlet."""
-        if not isinstance(values, list):
-            return values
-        if not self._channel.isdecimal() or not 1 <= int(self._channel) <= len(values):
-            raise MeterError(f"the plug has {len(values)} outlets: add #1 to #{len(values)} to its address")
-        return values[int(self._channel) - 1]
+        return outlet_of(values, self._channel, "the plug") if isinstance(values, list) else values
 
     def close(self) -> None:
         self._http.close()
