@@ -11,7 +11,7 @@ from .columns import Array
 from .costmodel import CostModel, cost_items, fit_or_reason
 from .device import DeviceFigures, device_figures
 from .ledger import LedgerFigures, ledger_figures
-from .readings import EnergyFigures, WallFigures, energy_figures, wall_beside_device, wall_figures
+from .readings import EnergyFigures, WallFigures, energy_figures, wall_figures
 from .recording import Recording
 from .sampling import SamplingFigures, sampling_figures
 from .tiers import Tier, TierEvidence, derive_tier
@@ -77,7 +77,7 @@ def _evidence(
     sampling: SamplingFigures,
     ledger: LedgerFigures,
 ) -> TierEvidence:
-    wall_j, beside_wall_j = wall_beside_device(recording)
+    wall_j, beside_wall_j = recording.wall_beside_device
     return TierEvidence(
         energy_source=energy.energy_source,
         energy_boundary=recording.run.get("energy_boundary"),

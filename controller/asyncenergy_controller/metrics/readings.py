@@ -4,13 +4,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .columns import Array, number
+from .columns import number
 from .recording import Reading, Recording
 from .totals import NAMED_SOURCES, named_source
 
 WALL_STEP_S = 2.0
 WALL_STEP_TOLERANCE = 1.05  # a plug polled every 2 s answers a little early or late
-WALL_BIN_S = 10.0
 WALL_SPIKE_FACTOR = 3.0
 
 
@@ -145,20 +144,7 @@ def _wall_coverage_pct(recording: Recording) -> float | None:
     return float(100 * np.maximum(covered_s, 0)[close].sum() / (end_s - start_s))
 
 
-def wall_beside_device(recording: Recording) -> tuple[Array, Array]:
-    """Joules of the wall and of the device in each 10 s of the window that both cover."""
-    wall, device = recording.wall.channel, recording.best.channel
-    if wall is None or device is None or recording.window is None:
-        return np.empty(0), np.empty(0)
-    start_s, end_s = recording.window
-    bins = max(1, int((end_s - start_s) // WALL_BIN_S))
-    edges_s = np.append(start_s + WALL_BIN_S * np.arange(bins), end_s)
-    wall_j, device_j = np.diff(wall.at(edges_s)), np.diff(device.at(edges_s))
-    both = ~np.isnan(wall_j + device_j)
-    return wall_j[both], device_j[both]
-
-
 def _wall_above_device_pct(recording: Recording) -> float | None:
     """Share of the window's 10 s means in which the wall drew at least what the device did."""
-    wall_j, device_j = wall_beside_device(recording)
+    wall_j, device_j = recording.wall_beside_device
     return float(100 * (wall_j >= device_j).mean()) if wall_j.size else None

@@ -12,6 +12,7 @@ from .energy import Channel
 from .totals import MAX_HOLE_S, CounterReading, counter_energy_j, unwrap_uj, wrapping_counter_energy_j
 
 SMALLEST_OF_A_SENSOR = 1e-6
+WALL_BIN_S = 10.0
 POWER_COLUMNS = frozenset({"gpu_power_w", "gpu_power_instant_w", "wall_power_w"})
 
 
@@ -149,6 +150,19 @@ class Recording:
         if self.window is None or self.counter.between(*self.window)[0] is not None:
             return self.counter
         return self.integration
+
+    @cached_property
+    def wall_beside_device(self) -> tuple[Array, Array]:
+        """Joules of the wall and of the device in each 10 s of the window that both cover."""
+        wall, device = self.wall.channel, self.best.channel
+        if wall is None or device is None or self.window is None:
+            return np.empty(0), np.empty(0)
+        start_s, end_s = self.window
+        bins = max(1, int((end_s - start_s) // WALL_BIN_S))
+        edges_s = np.append(start_s + WALL_BIN_S * np.arange(bins), end_s)
+        wall_j, device_j = np.diff(wall.at(edges_s)), np.diff(device.at(edges_s))
+        both = ~np.isnan(wall_j + device_j)
+        return wall_j[both], device_j[both]
 
     def _counter(self, total: CounterReading, joules: Array) -> Reading:
         channel = None if total.reason else Channel.of_counter(self.t_s, joules)
