@@ -4,6 +4,7 @@ import time
 
 import pytest
 from asyncenergy_controller import AsyncEnergy
+from asyncenergy_controller.meters.gpu_writes import READ_ONLY
 from asyncenergy_controller.reporting import Spool
 from asyncenergy_controller.server import ServerClient
 
@@ -11,6 +12,12 @@ from tests.controller import fakes_nvml
 from tests.controller.bench_cli import Box
 from tests.controller.bench_engine import bench_engine
 from tests.controller.report_server import report_server, settings_for
+
+
+@pytest.fixture
+def writable(monkeypatch):
+    """Whatever the machine that runs the tests says, its fake cards may be changed."""
+    monkeypatch.delenv(READ_ONLY, raising=False)
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 from asyncenergy_controller.errors import ExitCode
 from asyncenergy_controller.files import LineWriter
 
-from tests.controller.test_meter_power_limit import KilledAtStep
+from tests.controller.killing import KilledAtStep, is_killed_in
 
 SWEEP = ("bench", "sweep", "--meter", "nvml", "--items", 2, "--caps", "0.65")
 EVERY = 6
@@ -18,10 +18,8 @@ EVERY = 6
 
 def killed_at(step, box, nvml):
     """Sweep in a process of its own that dies at its step-th change on disk or card; say whether it did."""
-    child = os.fork()
-    if child:
-        return os.WIFSIGNALED(os.waitpid(child, 0)[1])
-    try:
+
+    def sweep():
         killed = KilledAtStep(step)
         killed.around(os, "fsync")
         for name in ("replace", "unlink", "mkdir"):
@@ -36,8 +34,8 @@ def killed_at(step, box, nvml):
 
         LineWriter.add = counted_add
         box.run(*SWEEP)
-    finally:
-        os._exit(0)
+
+    return is_killed_in(sweep)
 
 
 @pytest.mark.campaign

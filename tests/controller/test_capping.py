@@ -18,13 +18,9 @@ from tests.controller.bench_server import fake_server
 from tests.controller.fakes_nvml import FakeBoard, FakeNvml, install
 from tests.controller.report_server import report_server, settings_for, slow
 
+pytestmark = pytest.mark.usefixtures("writable")
 ALLOWED = {"apply_power_cap": True, "power_cap_policy": "managed"}
 NODES = "/api/v1/bench/nodes"
-
-
-@pytest.fixture(autouse=True)
-def writable(monkeypatch):
-    monkeypatch.delenv(READ_ONLY, raising=False)
 
 
 @pytest.fixture

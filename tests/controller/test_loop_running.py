@@ -15,6 +15,15 @@ def box(tmp_path):
         yield LoopBox(tmp_path, server)
 
 
+def assert_a_job_succeeds_without_energy(box):
+    box.has()
+    box.plan(planned())
+    box.once()
+    assert (box.marks(), box.events()) == (1, ["started", "finished"])
+    (record,) = box.records()
+    assert (record["exit_status"], record.get("energy_wh")) == ("success", None)
+
+
 def test_a_meter_whose_process_dies_costs_the_energy_of_a_run_alone(box, monkeypatch):
     def opens(*args, **kwargs):
         meter = MeterApart(kind="simulated")
@@ -23,12 +32,7 @@ def test_a_meter_whose_process_dies_costs_the_energy_of_a_run_alone(box, monkeyp
         return meter
 
     monkeypatch.setattr(running, "open_apart", opens)
-    box.has()
-    box.plan(planned())
-    box.once()
-    assert (box.marks(), box.events()) == (1, ["started", "finished"])
-    (record,) = box.records()
-    assert (record["exit_status"], record.get("energy_wh")) == ("success", None)
+    assert_a_job_succeeds_without_energy(box)
 
 
 @pytest.mark.parametrize("fault", [MeterUnavailable("no GPU"), FileNotFoundError(2, "No such file"), KeyError("power")])
@@ -37,10 +41,5 @@ def test_a_job_runs_also_where_no_meter_can_be_opened_for_whatever_reason(box, m
         raise fault
 
     monkeypatch.setattr(running, "open_apart", fails)
-    box.has()
-    box.plan(planned())
-    box.once()
-    assert (box.marks(), box.events()) == (1, ["started", "finished"])
-    (record,) = box.records()
-    assert (record["exit_status"], record.get("energy_wh")) == ("success", None)
+    assert_a_job_succeeds_without_energy(box)
     assert "not metered" in caplog.text

@@ -2,7 +2,6 @@
 
 import json
 import os
-import signal
 from itertools import count
 from pathlib import Path
 
@@ -14,13 +13,10 @@ from asyncenergy_controller.meters.power_journal import Entry, Journal, JournalB
 from asyncenergy_controller.meters.power_limit import PowerControl, heal_leftovers
 
 from .fakes_nvml import FakeBoard, FakeNvml, install
+from .killing import KilledAtStep, is_killed_in
 
+pytestmark = pytest.mark.usefixtures("writable")
 DENIED = pynvml.NVML_ERROR_NO_PERMISSION
-
-
-@pytest.fixture(autouse=True)
-def writable(monkeypatch):
-    monkeypatch.delenv(READ_ONLY, raising=False)
 
 
 @pytest.fixture
@@ -193,35 +189,10 @@ def test_unlike_boards_are_refused(monkeypatch, folder):
     assert refused.value.reason == "unlike_boards"
 
 
-class KilledAtStep:
-    """Counts the moments before and after every change on disk and on the card, and dies at one of them."""
-
-    def __init__(self, step):
-        self.left = step
-
-    def __call__(self):
-        self.left -= 1
-        if self.left == 0:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    def around(self, owner, name):
-        real = getattr(owner, name)
-
-        def stepped(*args, **kwargs):
-            self()
-            result = real(*args, **kwargs)
-            self()
-            return result
-
-        setattr(owner, name, stepped)
-
-
 def sweep_killed_at(step, nvml, folder, policy):
     """Run a sweep in a process of its own that is killed at its step-th moment; say whether it was."""
-    child = os.fork()
-    if child:
-        return os.WIFSIGNALED(os.waitpid(child, 0)[1])
-    try:
+
+    def sweep():
         killed = KilledAtStep(step)
         killed.around(os, "fsync")
         for name in ("replace", "unlink"):
@@ -236,8 +207,8 @@ def sweep_killed_at(step, nvml, folder, policy):
             power.set_limit_w(500)
             power.set_limit_w(400)
             power.lock_clock_mhz(1500)
-    finally:
-        os._exit(0)
+
+    return is_killed_in(sweep)
 
 
 @pytest.mark.campaign

@@ -10,20 +10,16 @@ import pytest
 from asyncenergy_controller.cli import app
 from asyncenergy_controller.files import lock
 from asyncenergy_controller.liveness import mark_of
-from asyncenergy_controller.meters.gpu_writes import READ_ONLY, WriteRefused
+from asyncenergy_controller.meters.gpu_writes import WriteRefused
 from asyncenergy_controller.meters.power_journal import Entry, Journal
 from asyncenergy_controller.meters.power_limit import PowerControl, heal_leftovers, put_back_ours
 from typer.testing import CliRunner
 
 from .fakes_nvml import FakeBoard, FakeNvml, install
 
+pytestmark = pytest.mark.usefixtures("writable")
 LOST = pynvml.NVML_ERROR_GPU_IS_LOST
 DENIED = pynvml.NVML_ERROR_NO_PERMISSION
-
-
-@pytest.fixture(autouse=True)
-def writable(monkeypatch):
-    monkeypatch.delenv(READ_ONLY, raising=False)
 
 
 @pytest.fixture
